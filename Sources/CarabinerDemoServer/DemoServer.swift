@@ -42,7 +42,8 @@ package struct DemoServer: Service {
     limits.maximumBodyBytes = configuration.maximumBodyBytes
     limits.takesWebSockets = false
     let server = try await GatewayServer(
-      .tcp(host: configuration.host, port: configuration.port), group: MultiThreadedEventLoopGroup.singleton, limits: limits,
+      .tcp(host: configuration.host, port: configuration.port), group: MultiThreadedEventLoopGroup.singleton,
+      settings: CurrentSettings(limits: limits),
       handler: AnsweringHandler(refusal: refusal, answer: answer))
     onListening(server.address?.port ?? configuration.port)
     try? await gracefulShutdown()

@@ -52,6 +52,7 @@ package final class GatewayServer: Sendable {
   /// - Parameters:
   ///   - identity: The address of a socket that another process has bound; nil for that of `address`.
   ///   - tls: The certificate for TLS; nil for connections without TLS.
+  ///   - settings: The settings of the gateway, whose limits hold for connections and requests that begin.
   ///   - roles: The roles of the listener, for reports. The handler decides.
   ///   - accepts: Whether connections are accepted at once, and not after ``beginAccepting()``.
   ///   - isForOwnerOnly: Whether only processes of the same user, and of root, may connect to a Unix domain socket.
@@ -59,11 +60,11 @@ package final class GatewayServer: Sendable {
   /// - Throws: ``GatewayError``.
   package init(
     _ address: Address, as identity: Identity? = nil, group: any EventLoopGroup, tls: ServerCertificate? = nil,
-    limits: GatewayLimits = GatewayLimits(),
+    settings: CurrentSettings = CurrentSettings(limits: GatewayLimits()),
     roles: ListenerRoles = .usual, accepts: Bool = true, isForOwnerOnly: Bool = false, unsent: UnsentTotal? = nil,
     handler: any RequestHandler
   ) async throws {
-    let connections = OpenConnections(unsent: unsent ?? UnsentTotal(limits))
+    let connections = OpenConnections(unsent: unsent ?? UnsentTotal(settings.limits))
     let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(ChannelOptions.backlog, value: Self.backlog)
       .serverChannelOption(ChannelOptions.autoRead, value: accepts)
@@ -74,6 +75,7 @@ package final class GatewayServer: Sendable {
       .childChannelOption(ChannelOptions.maxMessagesPerRead, value: 4)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
+          let limits = settings.limits
           let pipeline = channel.pipeline.syncOperations
           if isForOwnerOnly { try pipeline.addHandler(OwnerCheck()) }
           if let tls {
@@ -81,14 +83,14 @@ package final class GatewayServer: Sendable {
             try pipeline.addHandler(NIOSSLServerHandler(context: tls.context))
           }
           guard limits.takesHTTP2 else {
-            return try Self.installHTTP1(on: channel, handler, limits: limits, connections: connections)
+            return try Self.installHTTP1(on: channel, handler, settings, connections: connections)
           }
           try pipeline.addHandler(
             ProtocolChoice(limits: limits, connections: connections) { isHTTP2, channel in
               if isHTTP2 {
-                try MultiplexedConnection.install(on: channel, handler, limits: limits, connections: connections)
+                try MultiplexedConnection.install(on: channel, handler, settings, connections: connections)
               } else {
-                try Self.installHTTP1(on: channel, handler, limits: limits, connections: connections)
+                try Self.installHTTP1(on: channel, handler, settings, connections: connections)
               }
             })
         }
@@ -135,12 +137,13 @@ package final class GatewayServer: Sendable {
 
   /// Adds the handlers for HTTP/1.1 to a connection.
   static func installHTTP1(
-    on channel: any Channel, _ handler: any RequestHandler, limits: GatewayLimits, connections: OpenConnections
+    on channel: any Channel, _ handler: any RequestHandler, _ settings: CurrentSettings, connections: OpenConnections
   ) throws {
+    let limits = settings.limits
     let pipeline = channel.pipeline.syncOperations
     try pipeline.addHandler(HTTP1Codec(limits: limits))
     let clock = ConnectionClock(channel.eventLoop, limits)
-    try pipeline.addHandler(ConnectionHandler(handler, limits: limits, clock: clock, connections: connections))
+    try pipeline.addHandler(ConnectionHandler(handler, settings, clock: clock, connections: connections))
   }
 
   /// The address as it was asked for.

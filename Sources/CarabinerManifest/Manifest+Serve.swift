@@ -22,6 +22,10 @@ extension Manifest {
     package var operations: Operations?
     /// Compression of responses; nil for none.
     package var compression: Compression?
+    /// The paths at which operations are served; nil for the default.
+    package var paths: [String]?
+    /// The limits for clients that differ from the defaults.
+    package var limits: [ServeLimit: LimitValue] = [:]
   }
 
   /// A new generation first runs a share of the operations. It takes over if it has no more errors and is not slower.

@@ -13,7 +13,7 @@ final class EmbeddedGateway {
   init(_ handler: any RequestHandler, limits: GatewayLimits = GatewayLimits()) throws {
     connections = OpenConnections(unsent: UnsentTotal(limits))
     try channel.pipeline.syncOperations.addHandler(outlet)
-    try GatewayServer.installHTTP1(on: channel, handler, limits: limits, connections: connections)
+    try GatewayServer.installHTTP1(on: channel, handler, CurrentSettings(limits: limits), connections: connections)
     try channel.connect(to: SocketAddress(ipAddress: "192.0.2.1", port: 1)).wait()
   }
 

@@ -18,7 +18,7 @@ final class LocalGateway: Sendable {
   init(_ handler: any RequestHandler, limits: GatewayLimits = GatewayLimits()) async throws {
     unsent = UnsentTotal(limits)
     server = try await GatewayServer(
-      .tcp(host: "127.0.0.1", port: 0), group: group, limits: limits, unsent: unsent, handler: handler)
+      .tcp(host: "127.0.0.1", port: 0), group: group, settings: CurrentSettings(limits: limits), unsent: unsent, handler: handler)
     port = server.address?.port ?? 0
   }
 

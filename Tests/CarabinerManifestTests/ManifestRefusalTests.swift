@@ -242,7 +242,9 @@ struct ManifestRefusalTests {
 
   /// All manifests with one mistake.
   static let all =
-    documents + settings + others + Refusal.stores + plugins + Refusal.isolations + Refusal.clients + Refusal.upstreams + chains
+    documents + settings + others + Refusal.stores + plugins + Refusal.isolations + Refusal.clients + Refusal.gateway
+    + Refusal.upstreams
+    + chains
 
   @Test("each mistake is reported as the only problem", arguments: all)
   func refusal(_ refusal: Refusal) throws {

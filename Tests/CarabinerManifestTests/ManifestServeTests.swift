@@ -33,6 +33,34 @@ struct ManifestServeTests {
     #expect(try Manifest(text: "carabiner: 1").serve.compression == nil)
   }
 
+  @Test("G18: serve.paths lists the paths, and is nil without the key")
+  func paths() throws {
+    #expect(try serve("paths: [/graphql, /public/graphql]").paths == ["/graphql", "/public/graphql"])
+    #expect(try Manifest(text: "carabiner: 1").serve.paths == nil)
+  }
+
+  @Test(
+    "G15: each limit has the key of its flag, and its default is a value that a manifest may have", arguments: ServeLimit.allCases
+  )
+  func limits(limit: ServeLimit) throws {
+    let text =
+      switch limit.kind {
+      case .size(let range): "\(range.lowerBound)"
+      case .count(let range): "\(range.upperBound)"
+      case .duration: "1500ms"
+      case .truth: "true"
+      case .rate: "600/m"
+      case .headerName: "x-user"
+      case .origins: "[https://a.test, '*']"
+      }
+    let rate = [.rateBurst, .rateKey].contains(limit) ? "rate: 5/s, " : ""
+    let value = try #require(serve("limits: {\(rate)\(limit.rawValue): \(text)}").limits[limit])
+    #expect(value.text(of: limit.kind).replacing("B", with: "") == text.replacing("'", with: "") || limit.kind == .duration)
+    #expect(!limit.summary.isEmpty)
+    guard let usual = limit.defaultValue, limit.kind != .origins else { return }
+    #expect(try serve("limits: {\(limit.rawValue): \(usual.text(of: limit.kind))}").limits[limit] == usual)
+  }
+
   @Test("G22, G23: all keys of serve.operations are read, and each has its default")
   func operations() throws {
     let manifest = try ManifestFixtures.manifest(

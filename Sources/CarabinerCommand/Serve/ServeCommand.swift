@@ -65,8 +65,10 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(name: .long, help: "The URL of the GraphQL server. It overrides the manifest's endpoint.")
   var endpoint: String?
 
-  @Option(name: .long, help: "The path of the GraphQL endpoint.")
-  var path = "/graphql"
+  @Option(
+    name: .long, help: "The only path of the GraphQL endpoint. It replaces serve: {paths: …} of the manifest. (default: /graphql)"
+  )
+  var path: String?
 
   @Flag(name: .long, help: "Load a new generation when the manifest, a file it names, or a file that a plugin reads changes.")
   var watch = false
@@ -132,8 +134,9 @@ struct ServeCommand: AsyncParsableCommand {
     }
     if let admin { guard admin.hasPrefix("unix:/") else { throw ValidationError("--admin takes unix:/PATH") } }
     if let takeOver { guard takeOver.hasPrefix("unix:/") else { throw ValidationError("--take-over takes unix:/PATH") } }
-    guard path.hasPrefix("/"), !path.contains("?"), path != "/healthz", path != "/readyz" else {
-      throw ValidationError("--path takes a path that begins with / and is neither /healthz nor /readyz")
+    if let path, !ServePaths.isPath(path) || ServePaths.reserved.contains(path) {
+      throw ValidationError(
+        "--path takes a path that begins with / and is none of \(ServePaths.reserved.joined(separator: ", "))")
     }
     guard (tlsCertificate == nil) == (tlsKey == nil) else { throw ValidationError("--tls-certificate and --tls-key go together") }
     if startFromLastGood, state == nil { throw ValidationError("--start-from-last-good needs --state DIR") }
@@ -230,8 +233,16 @@ struct ServeCommand: AsyncParsableCommand {
       if configuration.inherited.isEmpty { configuration.addresses = ["127.0.0.1:4000"] }
     }
     configuration.metricsAddresses = metrics
-    configuration.path = path
-    configuration.limits = DescriptorLimit.fitting(limits.gateway, logger)
+    configuration.flags.path = path
+    configuration.flags.limits = limits.given
+    configuration.flags.areOfCommand = true
+    configuration.flags.others = [
+      EffectiveSetting(flag: "threads", "\(threads)", default: "1"),
+      EffectiveSetting(flag: "lame-duck", DurationText.print(lameDuck), default: "0s"),
+      EffectiveSetting(flag: "drain", DurationText.print(drain), default: "30s"),
+      EffectiveSetting(flag: "watch", "\(watch)", default: "false"),
+      EffectiveSetting(flag: "time-stages", "\(timeStages)", default: "\(StageTimings.defaultInterval)"),
+    ]
     LargeBlocks.returnToSystem()
     configuration.threads = threads
     configuration.lameDuckTime = lameDuck

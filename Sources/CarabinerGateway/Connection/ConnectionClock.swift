@@ -7,13 +7,20 @@ internal import NIOCore
 final class ConnectionClock {
   private let loop: any EventLoop
   /// The timer fires after this time at the latest, so it is in time for deadlines that are set before it fires.
-  private let shortest: TimeAmount
+  private var shortest: TimeAmount
   private var handlers: [ObjectIdentifier: ConnectionHandler] = [:]
   private var isTimed = false
 
   init(_ loop: any EventLoop, _ limits: GatewayLimits) {
     self.loop = loop
-    shortest = min(limits.receiveTimeout, limits.idleTimeout, limits.sendTimeout)
+    shortest = Self.shortest(limits)
+  }
+
+  /// Uses other limits from the next time on.
+  func renew(_ limits: GatewayLimits) { shortest = Self.shortest(limits) }
+
+  private static func shortest(_ limits: GatewayLimits) -> TimeAmount {
+    min(limits.receiveTimeout, limits.idleTimeout, limits.sendTimeout)
   }
 
   /// Calls `checkDeadlines` of a handler, first at `due` or earlier, until it returns nil.

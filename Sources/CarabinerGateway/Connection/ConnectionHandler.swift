@@ -32,7 +32,11 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   static let lastRequestGrace = TimeAmount.seconds(1)
 
   let handler: any RequestHandler
-  let limits: GatewayLimits
+  /// The limits for the request that is received or answered, or for the next one.
+  @safe @exclusivity(unchecked) private(set) var limits: GatewayLimits
+  private let settings: CurrentSettings
+  /// The version of the settings that ``limits`` come from.
+  @safe @exclusivity(unchecked) private var settingsVersion: Int
   let connections: OpenConnections
   /// Whether this is a stream of an HTTP/2 connection. The connection is counted, its streams are not.
   let isStream: Bool
@@ -63,7 +67,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   ///   - unsent: Counts the unsent bytes of the HTTP/2 connection that the stream belongs to; nil for an HTTP/1.1 connection.
   ///   - clock: The clock of the connection.
   init(
-    _ handler: any RequestHandler, limits: GatewayLimits, stream unsent: UnsentBytes? = nil, clock: ConnectionClock,
+    _ handler: any RequestHandler, _ settings: CurrentSettings, stream unsent: UnsentBytes? = nil, clock: ConnectionClock,
     connections: OpenConnections
   ) {
     self.handler = handler
@@ -72,7 +76,9 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     isStream = unsent != nil
     // An HTTP/2 stream carries one request.
     keepsAlive = unsent == nil
-    self.limits = limits
+    self.settings = settings
+    settingsVersion = settings.version
+    limits = settings.limits
     self.connections = connections
   }
 
@@ -209,6 +215,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   ///
   /// - Returns: Whether the request is not refused.
   private func begin(_ head: RequestHead, _ context: ChannelHandlerContext) -> Bool {
+    renewLimits()
     // The decoder checks this for HTTP/1.1. The HTTP/2 library applies only the limits that the client has acknowledged.
     guard !isStream || head.isWithin(limits) else {
       refuse(.headTooLarge, to: head, context)
@@ -228,6 +235,15 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
       context.writeAndFlush(wrapOutboundOut(.head(ReplyHead(status: .continue, fields: [:]))), promise: nil)
     }
     return true
+  }
+
+  /// Takes the limits of a reload since the last request.
+  private func renewLimits() {
+    let version = settings.version
+    guard version != settingsVersion else { return }
+    settingsVersion = version
+    limits = settings.limits
+    clock.renew(limits)
   }
 
   private func complete(_ head: RequestHead, _ body: ByteBuffer, _ context: ChannelHandlerContext) {

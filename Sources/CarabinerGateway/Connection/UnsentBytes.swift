@@ -47,16 +47,24 @@ package final class UnsentTotal: Sendable {
   /// The number of unsent bytes from which a connection may be closed when the total exceeds its limit.
   fileprivate static let share = 64 << 10
 
-  fileprivate let maximumPerConnection: Int
-  private let maximum: Int
+  private let mostPerConnection: Atomic<Int>
+  private let most: Atomic<Int>
   private let count = Atomic<Int>(0)
   /// The connections with at least this share.
   private let large = Mutex<[ObjectIdentifier: UnsentBytes]>([:])
 
   package init(_ limits: GatewayLimits) {
-    maximumPerConnection = limits.maximumUnsentPerConnection
-    maximum = limits.maximumUnsent
+    mostPerConnection = Atomic(limits.maximumUnsentPerConnection)
+    most = Atomic(limits.maximumUnsent)
   }
+
+  /// Replaces the limits.
+  package func set(_ limits: GatewayLimits) {
+    mostPerConnection.store(limits.maximumUnsentPerConnection, ordering: .relaxed)
+    most.store(limits.maximumUnsent, ordering: .relaxed)
+  }
+
+  fileprivate var maximumPerConnection: Int { mostPerConnection.load(ordering: .relaxed) }
 
   /// The number of unsent bytes.
   package var waiting: Int { count.load(ordering: .relaxed) }
@@ -64,7 +72,7 @@ package final class UnsentTotal: Sendable {
   fileprivate func add(_ bytes: Int, _ connection: UnsentBytes, crossesShare: Bool) {
     if crossesShare { large.withLock { $0[ObjectIdentifier(connection)] = connection } }
     let waiting = count.wrappingAdd(bytes, ordering: .relaxed).newValue
-    if waiting > maximum { largest()?.overflow() }
+    if waiting > most.load(ordering: .relaxed) { largest()?.overflow() }
   }
 
   fileprivate func remove(_ bytes: Int, _ connection: UnsentBytes, crossesShare: Bool) {

@@ -32,8 +32,9 @@ final class MultiplexedConnection: ChannelInboundHandler {
 
   /// Adds the handlers for HTTP/2 to a connection.
   static func install(
-    on channel: any Channel, _ handler: any RequestHandler, limits: GatewayLimits, connections: OpenConnections
+    on channel: any Channel, _ handler: any RequestHandler, _ settings: CurrentSettings, connections: OpenConnections
   ) throws {
+    let limits = settings.limits
     let pipeline = channel.pipeline.syncOperations
     let upkeep = NIOHTTP2ServerConnectionManagementHandler(
       eventLoop: channel.eventLoop,
@@ -62,7 +63,7 @@ final class MultiplexedConnection: ChannelInboundHandler {
         try pipeline.addHandler(NIOHTTPResponseHeadersValidator())
         try pipeline.addHandler(StreamParts())
         try pipeline.addHandler(
-          ConnectionHandler(handler, limits: limits, stream: unsent, clock: clock.value, connections: connections))
+          ConnectionHandler(handler, settings, stream: unsent, clock: clock.value, connections: connections))
       }
     }
     let connection = MultiplexedConnection(connections, limits, frames, ledger)

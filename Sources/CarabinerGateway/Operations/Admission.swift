@@ -21,6 +21,7 @@ final class Admission: Sendable {
   }
 
   private struct State {
+    var limits: GatewayLimits
     var running = 0
     var queue: [Waiting] = []
     /// The index of the first waiting operation. Entries before it are removed in batches.
@@ -41,10 +42,9 @@ final class Admission: Sendable {
     }
   }
 
-  private let limits: GatewayLimits
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
-  init(_ limits: GatewayLimits) { self.limits = limits }
+  init(_ limits: GatewayLimits) { state = Mutex(State(limits: limits)) }
 
   /// The numbers of operations in progress and in the queue.
   var load: (running: Int, waiting: Int) { state.withLock { ($0.running, $0.waiting) } }
@@ -52,15 +52,15 @@ final class Admission: Sendable {
   /// Starts an operation now or later. Each operation that starts must end with ``leave(_:)``.
   func enter(_ client: String, begin: @escaping @Sendable () -> Void) -> Verdict {
     let verdict: Verdict = state.withLock { state in
-      if let most = limits.maximumOperationsPerClient {
+      if let most = state.limits.maximumOperationsPerClient {
         guard state.byClient[client, default: 0] < most else { return .clientLimitExceeded }
       }
-      guard state.running >= limits.maximumConcurrentOperations else {
+      guard state.running >= state.limits.maximumConcurrentOperations else {
         state.running += 1
         count(client, 1, &state)
         return .begun
       }
-      guard state.waiting < limits.maximumWaitingOperations else { return .crowded }
+      guard state.waiting < state.limits.maximumWaitingOperations else { return .crowded }
       state.queue.append(Waiting(client: client, begin: begin))
       count(client, 1, &state)
       return .waiting
@@ -73,15 +73,32 @@ final class Admission: Sendable {
   func leave(_ client: String) {
     let next = state.withLock { state in
       count(client, -1, &state)
-      let next = state.next()
+      // After the limit was lowered, more operations run than may begin now.
+      let next = state.running <= state.limits.maximumConcurrentOperations ? state.next() : nil
       if next == nil { state.running -= 1 }
       return next
     }
     next?.begin()
   }
 
+  /// Replaces the limits. Operations in progress and in the queue stay.
+  func set(_ limits: GatewayLimits) {
+    let begun = state.withLock { state in
+      state.limits = limits
+      // Without a limit, operations of a client are not counted any more.
+      if limits.maximumOperationsPerClient == nil { state.byClient = [:] }
+      var begun: [Waiting] = []
+      while state.running < limits.maximumConcurrentOperations, let next = state.next() {
+        state.running += 1
+        begun.append(next)
+      }
+      return begun
+    }
+    for operation in begun { operation.begin() }
+  }
+
   private func count(_ client: String, _ change: Int, _ state: inout State) {
-    guard limits.maximumOperationsPerClient != nil else { return }
+    guard state.limits.maximumOperationsPerClient != nil else { return }
     let count = state.byClient[client, default: 0] + change
     state.byClient[client] = count > 0 ? count : nil
   }

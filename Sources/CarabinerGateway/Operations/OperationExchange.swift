@@ -15,6 +15,8 @@ final class OperationExchange: Sendable {
   let executor: any TaskExecutor
   /// The access log entry; nil if the request is not logged.
   let account: AccessLogEntry?
+  /// The path of the gateway at which the request arrived; empty at other paths.
+  let route: String
   /// The request's place in a trace; nil if it has none.
   let trace: RequestTrace?
   /// The response format; nil if the client accepts none, or it was not negotiated.
@@ -29,8 +31,8 @@ final class OperationExchange: Sendable {
   ///   - isLogged: Whether the request gets a line in the access log.
   ///   - isNegotiated: Whether the response depends on the Accept field.
   init(
-    _ service: OperationService, _ request: GatewayRequest, _ reply: GatewayReply, trace: RequestTrace? = nil,
-    shape: ResponseFormat? = nil, isLogged: Bool = true, isNegotiated: Bool = true
+    _ service: OperationService, _ request: GatewayRequest, _ reply: GatewayReply, route: String = "",
+    trace: RequestTrace? = nil, shape: ResponseFormat? = nil, isLogged: Bool = true, isNegotiated: Bool = true
   ) {
     let id = RequestID.of(request.head.headers)
     self.service = service
@@ -39,6 +41,7 @@ final class OperationExchange: Sendable {
     self.reply = reply
     executor = service.runner.executor
     account = isLogged ? service.accessLogger.map { AccessLogEntry($0, id: id, client: request.client) } : nil
+    self.route = route
     self.trace = trace
     self.shape = shape
     self.isNegotiated = isNegotiated
@@ -97,7 +100,7 @@ final class OperationExchange: Sendable {
     complete(&fields)
     reply.begin(.ok, fields)
     if !opening.isEmpty { reply.write(ByteBuffer(bytes: opening)) }
-    if let piece { reply.repeatedly(ByteBuffer(bytes: piece), every: service.limits.heartbeat) }
+    if let piece { reply.repeatedly(ByteBuffer(bytes: piece), every: service.settings.limits.heartbeat) }
   }
 
   /// Adds the fields that all responses have.

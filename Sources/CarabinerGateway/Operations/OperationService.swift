@@ -9,14 +9,13 @@ package final class OperationService: RequestHandler {
   private static let healthPath = "/healthz"
   private static let readinessPath = "/readyz"
 
-  private let path: String
-  let limits: GatewayLimits
+  /// The settings that hold for requests now.
+  package let settings: CurrentSettings
   let runner: any OperationRunner
   /// The policy of the current generation.
   let policies: CurrentPolicy
   private let gate: OperationGate
   private let admission: Admission
-  private let rateLimiter: RateLimiter?
   let batch = ResponseBatcher()
   let metrics: GatewayMetrics
   private let tracing: RequestTracing?
@@ -25,9 +24,8 @@ package final class OperationService: RequestHandler {
   let redact: @Sendable (String) -> String
   private let readiness: Readiness
   private let sockets: SocketService
-  private let page: QueryPage?
 
-  /// Creates a service at a path.
+  /// Creates a service at the paths of the settings.
   ///
   /// - Parameters:
   ///   - policies: The policy of the current generation.
@@ -36,13 +34,12 @@ package final class OperationService: RequestHandler {
   ///   - readiness: The answer of `/readyz`.
   ///   - redact: Replaces secrets in a text.
   package init(
-    path: String, limits: GatewayLimits, runner: any OperationRunner, policies: CurrentPolicy = CurrentPolicy(),
+    settings: CurrentSettings, runner: any OperationRunner, policies: CurrentPolicy = CurrentPolicy(),
     metrics: GatewayMetrics, tracing: RequestTracing? = nil, logger: Logger, accessLogger: Logger? = nil,
     readiness: Readiness = Readiness(),
     redact: @escaping @Sendable (String) -> String = { $0 }
   ) {
-    self.path = path
-    self.limits = limits
+    self.settings = settings
     self.runner = runner
     self.policies = policies
     self.metrics = metrics
@@ -51,58 +48,66 @@ package final class OperationService: RequestHandler {
     self.accessLogger = accessLogger
     self.redact = redact
     self.readiness = readiness
-    admission = Admission(limits)
+    admission = Admission(settings.limits)
     gate = OperationGate(metrics.operationRules, logger: logger)
-    rateLimiter = limits.rate.map { RateLimiter($0) }
-    page = limits.servesQueryPage ? QueryPage() : nil
     sockets = SocketService(
-      path: path, limits: limits, runner: runner, policies: policies, gate: gate, admission: admission, rateLimiter: rateLimiter,
-      metrics: metrics, tracing: tracing, logger: logger, redact: redact)
+      settings: settings, runner: runner, policies: policies, gate: gate, admission: admission, metrics: metrics,
+      tracing: tracing,
+      logger: logger, redact: redact)
   }
 
   /// The numbers of operations in progress and in the queue.
   package var load: (running: Int, waiting: Int) { admission.load }
 
+  /// Replaces the settings. They hold for what begins later.
+  package func set(_ next: GatewaySettings) {
+    settings.set(next)
+    admission.set(next.limits)
+  }
+
   package func handle(_ request: GatewayRequest, _ reply: GatewayReply) {
-    guard request.path == path else { return answerElsewhere(request, reply) }
+    let settings = settings.value
+    guard let path = settings.path(of: request) else { return answerElsewhere(request, reply) }
     // Refusals use the format that the client accepts.
     let exchange = OperationExchange(
-      self, request, reply, trace: tracing?.begin(request, route: path), shape: ResponseFormat(accept: request.header("accept")))
+      self, request, reply, route: path, trace: tracing?.begin(request, route: path),
+      shape: ResponseFormat(accept: request.header("accept")))
     if let crossOrigin = exchange.policy?.crossOrigin, CrossOriginRule.isPreflight(request.head) {
       return exchange.answer(preflight: crossOrigin)
     }
-    if let page, QueryPage.isMeant(by: request) { return exchange.answer(.ok, page.fields, page.body) }
+    if let page = settings.page, QueryPage.isMeant(by: request) { return exchange.answer(.ok, page.fields, page.body) }
     do throws(RequestRefusal) {
       // The rate limit is applied before the request is parsed, so that invalid requests count too.
-      try charge(request, 1)
+      try charge(request, 1, settings)
       guard let shape = exchange.shape else {
         throw RequestRefusal(
           406, "accept application/json, application/graphql-response+json, or, for parts, multipart/mixed or text/event-stream",
           code: "NOT_ACCEPTABLE")
       }
       let inbound = try InboundOperations(
-        request, accepting: shape, gate: gate, policy: exchange.policy, limits: limits)
+        request, accepting: shape, gate: gate, policy: exchange.policy, limits: settings.limits)
       exchange.account?.note(inbound.operations)
-      if inbound.isBatch { try charge(request, inbound.operations.count - 1) }
+      if inbound.isBatch { try charge(request, inbound.operations.count - 1, settings) }
       if !inbound.isBatch, inbound.operations[0].operationType == .subscription, shape.subscription == nil {
         throw RequestRefusal(
           406, "a subscription's results come as text/event-stream, or multipart/mixed;subscriptionSpec=1.0; accept one of them",
           code: "NOT_ACCEPTABLE")
       }
-      try admit(inbound, shape, exchange)
+      try admit(inbound, shape, exchange, settings.limits)
     } catch {
       exchange.refuse(error)
     }
   }
 
   package func upgrade(_ request: GatewayRequest, _ reply: GatewayReply) -> SocketUpgrade? {
-    guard limits.takesWebSockets, request.path == path else {
+    let settings = settings.value
+    guard settings.limits.takesWebSockets, let path = settings.path(of: request) else {
       handle(request, reply)
       return nil
     }
     do throws(RequestRefusal) {
-      try charge(request, 1)
-      return try sockets.accept(request)
+      try charge(request, 1, settings)
+      return try sockets.accept(request, at: path)
     } catch {
       OperationExchange(self, request, reply).refuse(error)
       return nil
@@ -116,8 +121,10 @@ package final class OperationService: RequestHandler {
   }
 
   /// Applies the rate limit to a client.
-  private func charge(_ request: GatewayRequest, _ operations: Int) throws(RequestRefusal) {
-    guard let rateLimiter, operations > 0 else { return }
+  private func charge(
+    _ request: GatewayRequest, _ operations: Int, _ settings: GatewaySettings
+  ) throws(RequestRefusal) {
+    guard let rateLimiter = settings.rateLimiter, operations > 0 else { return }
     do throws(RequestRefusal) {
       try rateLimiter.charge(operations, request.head.headers, request.client)
     } catch {
@@ -127,7 +134,7 @@ package final class OperationService: RequestHandler {
   }
 
   private func admit(
-    _ inbound: InboundOperations, _ shape: ResponseFormat, _ exchange: OperationExchange
+    _ inbound: InboundOperations, _ shape: ResponseFormat, _ exchange: OperationExchange, _ limits: GatewayLimits
   ) throws(RequestRefusal) {
     let verdict = admission.enter(exchange.request.client) { [self] in
       exchange.reply.answered(
@@ -163,7 +170,7 @@ package final class OperationService: RequestHandler {
   ) throws -> RunningOperation {
     let running = try runner.begin(
       operation, headers: exchange.request.head.headers, requestID: exchange.id, client: exchange.request.client,
-      path: path, trace: trace)
+      path: exchange.route, trace: trace)
     exchange.account?.note(generation: running.generation)
     return running
   }
@@ -211,7 +218,8 @@ package final class OperationService: RequestHandler {
     // Health checks are not logged: they would fill the log.
     let exchange = OperationExchange(self, request, reply, isLogged: !isHealthCheck, isNegotiated: false)
     guard isHealthCheck else {
-      return exchange.refuse(RequestRefusal(404, "the GraphQL endpoint is \(path)", code: "NOT_FOUND"))
+      let paths = settings.value.paths.joined(separator: ", ")
+      return exchange.refuse(RequestRefusal(404, "the GraphQL endpoint is \(paths)", code: "NOT_FOUND"))
     }
     let reasons = request.path == Self.readinessPath ? readiness.reasons : []
     exchange.answer(

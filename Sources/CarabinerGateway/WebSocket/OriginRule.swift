@@ -5,11 +5,14 @@ internal import CarabinerWire
 /// Browsers open WebSockets to other sites without a CORS check, and send the cookies of those sites. So a page of another origin
 /// is rejected unless it is listed. Other programs send no Origin field and are always allowed.
 public struct OriginRule: Sendable, Hashable {
+  /// The origins as they were given.
+  package let origins: [String]
   private let allowed: Set<String>
   private let allowsAll: Bool
 
   /// Allows these origins, such as `https://example.org`, in addition to pages of the server's own host. `*` allows all.
   public init(_ allowed: [String]) {
+    origins = allowed
     self.allowed = Set(allowed.map { OriginPattern.normal($0) })
     allowsAll = allowed.contains("*")
   }

@@ -18,6 +18,7 @@ final class SocketHandler: ChannelDuplexHandler {
   private let service: SocketService
   private let connections: OpenConnections
   private let client: String
+  private let path: String
   private let requestID: String
   private var headers: Carabiner.HTTPHeaders
   private var frames: FrameAssembly
@@ -38,6 +39,7 @@ final class SocketHandler: ChannelDuplexHandler {
     conversation = SocketConversation(upgrade.dialect)
     headers = upgrade.headers
     client = upgrade.client
+    path = upgrade.path
     requestID = RequestID.of(upgrade.headers)
     self.connections = connections
     frames = FrameAssembly(maximumMessageBytes: upgrade.service.limits.maximumMessageBytes)
@@ -181,7 +183,7 @@ final class SocketHandler: ChannelDuplexHandler {
       }
       let operation = SocketOperation(id: id, dialect, try service.operation(parameters))
       let link = SocketLink(
-        headers: headers, client: client, requestID: requestID, loop: context.eventLoop,
+        headers: headers, client: client, path: path, requestID: requestID, loop: context.eventLoop,
         socket: NIOLoopBound(self, eventLoop: context.eventLoop))
       try service.admit(operation, link)
       service.metrics.began()

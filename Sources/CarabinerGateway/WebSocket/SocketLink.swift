@@ -7,6 +7,8 @@ struct SocketLink: Sendable {
   let headers: HTTPHeaders
   /// The IP address of the client.
   let client: String
+  /// The path of the gateway.
+  let path: String
   /// The request ID of the handshake, which all operations of the connection share.
   let requestID: String
   let loop: any EventLoop

@@ -52,7 +52,7 @@ final class SocketOperation: Sendable {
       // The client may have left while the operation was queued.
       guard !state.withLock(\.isCancelled) else { throw CancellationError() }
       let running = try service.runner.begin(
-        operation, headers: link.headers, requestID: link.requestID, client: link.client, path: service.path,
+        operation, headers: link.headers, requestID: link.requestID, client: link.client, path: link.path,
         trace: trace)
       func ended(_ outcome: OperationOutcome) {
         service.operationMetrics.ended(operation.operationType, outcome)

@@ -6,14 +6,11 @@ internal import NIOHTTP1
 
 /// The shared state of a gateway's WebSockets. Their operations use the same admission and chain as those over HTTP.
 final class SocketService: Sendable {
-  let limits: GatewayLimits
+  private let settings: CurrentSettings
   let runner: any OperationRunner
   /// The metrics of all operations.
   let operationMetrics: GatewayMetrics
-  /// The path of the GraphQL endpoint.
-  let path: String
   private let policies: CurrentPolicy
-  private let rateLimiter: RateLimiter?
   private let tracing: RequestTracing?
   private let gate: OperationGate
   private let admission: Admission
@@ -22,35 +19,36 @@ final class SocketService: Sendable {
   let redact: @Sendable (String) -> String
 
   init(
-    path: String, limits: GatewayLimits, runner: any OperationRunner, policies: CurrentPolicy = CurrentPolicy(),
-    gate: OperationGate, admission: Admission, rateLimiter: RateLimiter?, metrics: GatewayMetrics, tracing: RequestTracing?,
-    logger: Logger,
+    settings: CurrentSettings, runner: any OperationRunner, policies: CurrentPolicy = CurrentPolicy(), gate: OperationGate,
+    admission: Admission, metrics: GatewayMetrics, tracing: RequestTracing?, logger: Logger,
     redact: @escaping @Sendable (String) -> String
   ) {
-    self.path = path
-    self.limits = limits
+    self.settings = settings
     self.runner = runner
     self.policies = policies
     self.gate = gate
     self.admission = admission
-    self.rateLimiter = rateLimiter
     operationMetrics = metrics
     self.tracing = tracing
     self.logger = logger
     self.redact = redact
   }
 
+  /// The limits now.
+  var limits: GatewayLimits { settings.limits }
+
   /// The WebSocket metrics.
   var metrics: SocketMetrics { operationMetrics.sockets }
 
-  /// Accepts a WebSocket handshake.
+  /// Accepts a WebSocket handshake at a path of the gateway.
   ///
   /// - Throws: A refusal with its status.
-  func accept(_ request: GatewayRequest) throws(RequestRefusal) -> SocketUpgrade {
+  func accept(_ request: GatewayRequest, at path: String) throws(RequestRefusal) -> SocketUpgrade {
     guard request.body.readableBytes == 0 else {
       throw RequestRefusal(400, "a request for a WebSocket has no body", code: "BAD_HANDSHAKE")
     }
     let crossOrigin = policies.value?.crossOrigin
+    let limits = limits
     let handshake = try SocketHandshake(
       request.head, origins: limits.allowedOrigins, crossOrigin: crossOrigin,
       dialects: limits.takesLegacyWebSockets ? [.graphQLTransportWS, .graphQLWS] : [.graphQLTransportWS])
@@ -58,14 +56,16 @@ final class SocketService: Sendable {
     // Browsers send cookies with each handshake, also where CORS would withhold them from a request.
     if handshake.isForeign, crossOrigin?.allowsCredentials != true { headers.remove("cookie") }
     return SocketUpgrade(
-      answer: handshake.answer, service: self, dialect: handshake.dialect, headers: headers, client: request.client)
+      answer: handshake.answer, service: self, dialect: handshake.dialect, headers: headers, client: request.client,
+      path: path)
   }
 
   /// The fields of a handshake, with those that `connection_init` may add.
   func headers(
     _ handshake: Carabiner.HTTPHeaders, with payload: [UInt8]?
   ) throws(ConnectionInitHeaders.Fault) -> Carabiner.HTTPHeaders {
-    try ConnectionInitHeaders(payload, limits: limits).added(
+    let limits = limits
+    return try ConnectionInitHeaders(payload, limits: limits).added(
       to: handshake, allowed: runner.connectionInitHeaders, limits: limits)
   }
 
@@ -82,7 +82,7 @@ final class SocketService: Sendable {
   func admit(_ operation: SocketOperation, _ link: SocketLink) throws(RequestRefusal) {
     let client = link.client
     do throws(RequestRefusal) {
-      try rateLimiter?.charge(1, link.headers, client)
+      try settings.value.rateLimiter?.charge(1, link.headers, client)
     } catch {
       operationMetrics.rateLimited()
       throw error
@@ -102,7 +102,7 @@ final class SocketService: Sendable {
 
   /// The operation's place in the trace of its connection; nil if it has none.
   func trace(_ operation: DynamicOperation, _ link: SocketLink) -> RequestTrace? {
-    tracing?.begin(operation, link.headers, client: link.client, route: path)
+    tracing?.begin(operation, link.headers, client: link.client, route: link.path)
   }
 
   /// Logs the details that the client does not get.
@@ -123,4 +123,6 @@ package struct SocketUpgrade: Sendable {
   var dialect = WebSocketProtocol.graphQLTransportWS
   let headers: Carabiner.HTTPHeaders
   let client: String
+  /// The path of the gateway.
+  let path: String
 }

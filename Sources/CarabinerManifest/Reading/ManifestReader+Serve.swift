@@ -4,7 +4,7 @@ internal import CarabinerWire
 extension ManifestReader {
   private static let serveKeys = [
     "forward-headers", "return-headers", "connection-init-headers", "cache-policy", "canary", "shadow", "cors", "operations",
-    "compression",
+    "compression", "paths", "limits",
   ]
 
   mutating func readServe(_ json: JSONValue, _ pointer: JSONPointer) {
@@ -27,6 +27,8 @@ extension ManifestReader {
       case "cors": manifest.serve.cors = cors(value, place)
       case "operations": manifest.serve.operations = operations(value, place)
       case "compression": manifest.serve.compression = compression(value, place)
+      case "paths": manifest.serve.paths = paths(value, place)
+      case "limits": manifest.serve.limits = limits(value, place)
       default: break
       }
     }

@@ -51,7 +51,13 @@ extension Manifest {
         },
         "cors": \(corsSchema),
         "operations": \(operationsSchema),
-        "compression": \(compressionSchema)
+        "compression": \(compressionSchema),
+        "paths": {
+          "type": "array", "minItems": 1, "maxItems": \(ServePaths.maximum), "uniqueItems": true, "default": ["\(ServePaths.usual)"],
+          "items": {"type": "string", "pattern": "^/[!-\\"$->@-~]*$", "not": {"enum": ["/healthz", "/readyz", "/metrics"]}},
+          "description": "The exact paths at which operations are served. Rules may name them, as when: {path: /public/graphql}."
+        },
+        "limits": \(limitsSchema)
       },
       "not": {"required": ["canary", "shadow"]}
     }

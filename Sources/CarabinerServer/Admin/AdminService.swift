@@ -17,11 +17,13 @@ struct AdminService: RequestHandler {
   let readiness: Readiness
   let handOver: HandOver
   let metrics: ServerMetrics
+  let gateway: GatewayAdjuster
   let start = Date()
 
   func handle(_ request: GatewayRequest, _ reply: GatewayReply) {
     switch (request.head.method, request.path) {
     case (.GET, "/status"): answer(reply, .ok, status)
+    case (.GET, "/settings"): answer(reply, .ok, ["settings": .array(gateway.settings.list.map(\.json))])
     case (.GET, "/metrics"):
       reply.answer(.ok, ["Content-Type": PrometheusText.contentType], ByteBuffer(string: metrics.text))
     case (.GET, "/chain"): chain(request, reply)
@@ -38,16 +40,16 @@ struct AdminService: RequestHandler {
     case (.POST, "/plugins/enable"): override(request, reply, isEnabled: true)
     case (.POST, "/plugins/disable"): override(request, reply, isEnabled: false)
     case (.POST, "/plugins/reset"): override(request, reply, isEnabled: nil)
-    case (.POST, "/trial/promote"): trial(reply) { reloader.promote($0, trigger: "admin socket") }
+    case (.POST, "/trial/promote"): trial(reply) { await reloader.promote($0, trigger: "admin socket") }
     case (.POST, "/trial/abort"):
       trial(reply) { reloader.rollBack($0, "it was called off over the admin socket", trigger: "admin socket") }
-    case (_, "/status"), (_, "/metrics"), (_, "/chain"): refuse(reply, .methodNotAllowed, "use GET")
+    case (_, "/status"), (_, "/settings"), (_, "/metrics"), (_, "/chain"): refuse(reply, .methodNotAllowed, "use GET")
     case (_, "/reload"), (_, "/trial/promote"), (_, "/trial/abort"), (_, "/drain"), (_, "/drain/undo"):
       refuse(reply, .methodNotAllowed, "use POST")
     default:
       refuse(
         reply, .notFound,
-        "not found; use GET /status, /chain, /metrics, or POST /reload, /drain, /drain/undo, /plugins/{enable,disable,reset}, /trial/{promote,abort}"
+        "not found; use GET /status, /settings, /chain, /metrics, or POST /reload, /drain, /drain/undo, /plugins/{enable,disable,reset}, /trial/{promote,abort}"
       )
     }
   }
@@ -68,11 +70,13 @@ struct AdminService: RequestHandler {
     }
   }
 
-  private func trial(_ reply: GatewayReply, _ body: (GenerationTrial) -> ReloadReport?) {
-    guard let trial = live.trial, let report = body(trial) else {
-      return refuse(reply, .conflict, "no generation is on trial")
+  private func trial(_ reply: GatewayReply, _ body: @escaping @Sendable (GenerationTrial) async -> ReloadReport?) {
+    Task {
+      guard let trial = live.trial, let report = await body(trial) else {
+        return refuse(reply, .conflict, "no generation is on trial")
+      }
+      answer(reply, .ok, report.json)
     }
-    answer(reply, .ok, report.json)
   }
 
   // MARK: Readiness

@@ -25,9 +25,9 @@ extension Gateway {
     public var addresses: [String]
     /// Further addresses, which serve `/metrics` and nothing else: `HOST:PORT` or `[IPV6]:PORT`.
     public var metricsAddresses: [String] = []
-    /// The path of the GraphQL endpoint.
+    /// The path of the GraphQL endpoint, unless the manifest has `serve: {paths: …}`.
     public var path = "/graphql"
-    /// The limits for clients.
+    /// The limits for clients. Those that the manifest names in `serve: {limits: …}` replace them.
     public var limits = GatewayLimits()
     /// The number of threads that serve connections, 1 to 64.
     public var threads = 1
@@ -46,6 +46,8 @@ extension Gateway {
     /// Called when the gateway listens, with its addresses and the bound ports.
     public var onListening: (@Sendable (_ addresses: [String]) -> Void)?
 
+    /// The flags of the command, which win over the manifest.
+    package var flags = GatewayFlags()
     /// The sockets that a service manager passed in. They are used if ``addresses`` is empty.
     package var inherited: [GatewayServer.Address] = []
     /// The sockets that a running gateway gives to this one; nil for none.

@@ -21,6 +21,7 @@ package final class RunningGateway: Sendable {
   private let certificate: ServerCertificate?
   private let certificateWatch: Task<Void, Never>?
   private let metricsReport: Task<Void, Never>?
+  private let adjuster: GatewayAdjuster
   private let group: MultiThreadedEventLoopGroup
 
   /// The addresses, with the bound ports.
@@ -28,20 +29,24 @@ package final class RunningGateway: Sendable {
 
   init(_ host: PluginHost, _ configuration: Gateway.Configuration) async throws {
     try Self.check(configuration)
-    let certificate = try Self.certificate(configuration, host.output.logger)
+    let certificate = try Self.certificate(configuration, host.live.current.manifest, host.output.logger)
     let metrics = GatewayMetrics()
-    let limits = configuration.limits
     let output = host.output
+    let generation = host.live.current
+    let effective = EffectiveSettings(configuration, generation.manifest, output.logger)
+    let settings = CurrentSettings(paths: effective.paths, limits: effective.limits)
     let readiness = Readiness()
     let operations = OperationService(
-      path: configuration.path, limits: limits, runner: host.live, policies: host.live.policies, metrics: metrics,
+      settings: settings, runner: host.live, policies: host.live.policies, metrics: metrics,
       tracing: configuration.traces.map {
         RequestTracing($0.tracer, scheme: configuration.tls == nil ? "http" : "https", redact: output.redacted)
       },
       logger: output.logger, accessLogger: configuration.accessLogger, readiness: readiness, redact: output.redacted)
     let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.threads)
     let listeners = Listeners()
-    let unsent = UnsentTotal(limits)
+    let unsent = UnsentTotal(effective.limits)
+    let adjuster = GatewayAdjuster(
+      configuration, effective, operations: operations, unsent: unsent, certificate: certificate, logger: output.logger)
     let reported = ServerMetrics(
       host: host.metrics, operations: operations, gateway: metrics, traces: configuration.traces, certificate: certificate,
       listeners: listeners, unsent: unsent, lostLogLines: configuration.lostLogLines)
@@ -50,13 +55,13 @@ package final class RunningGateway: Sendable {
       for place in try ListenerPlace.forClients(configuration) {
         listeners.add(
           try await GatewayServer(
-            place.address, as: place.identity, group: group, tls: certificate, limits: limits,
+            place.address, as: place.identity, group: group, tls: certificate, settings: settings,
             accepts: configuration.inheritance == nil, unsent: unsent, handler: operations))
       }
       for place in metricsAddresses {
         listeners.add(
           try await GatewayServer(
-            place.address, as: place.identity, group: group, limits: limits, roles: .metrics,
+            place.address, as: place.identity, group: group, settings: settings, roles: .metrics,
             accepts: configuration.inheritance == nil, unsent: unsent,
             handler: RoleService(roles: .metrics, operations: operations, metrics: reported)))
       }
@@ -64,7 +69,7 @@ package final class RunningGateway: Sendable {
       if configuration.inheritance != nil { for server in listeners.clients { await server.beginAccepting() } }
       let admin = AdminService(
         live: host.live, reloader: host.reloader, operations: operations, readiness: readiness,
-        handOver: HandOver(listeners, readiness, configuration, host), metrics: reported)
+        handOver: HandOver(listeners, readiness, configuration, host), metrics: reported, gateway: adjuster)
       if let path = configuration.adminSocket {
         let place = configuration.inheritance?.takeAdmin(at: path).map { ListenerPlace($0) } ?? ListenerPlace(.unix(path: path))
         listeners.admin = try await GatewayServer(
@@ -84,7 +89,10 @@ package final class RunningGateway: Sendable {
     self.certificate = certificate
     metricsReport = host.reporter?.start { reported.write(to: &$0) }
     self.group = group
-    if let certificate { host.reloader.add(certificate) }
+    self.adjuster = adjuster
+    host.reloader.add(adjuster)
+    // A reload may have come before.
+    if case let current = host.live.current, current !== generation { (try? adjuster.prepare(current.manifest))?.commit() }
     certificateWatch = certificate.map { certificate in Task { await certificate.watch() } }
   }
 
@@ -101,7 +109,7 @@ package final class RunningGateway: Sendable {
     if !isHandedOver { report.write(.notReady, "/readyz answers with 503") }
     if lameDuck > .zero, !isHandedOver { await serveOn(for: lameDuck, report) }
     certificateWatch?.cancel()
-    if let certificate { host.reloader.remove(certificate) }
+    host.reloader.remove(adjuster)
     report.write(.closing, "the listeners and idle connections are closed")
     let text = "requests in progress have \(DurationText.print(time)) to finish"
     report.write(.waiting, text)
@@ -136,20 +144,25 @@ package final class RunningGateway: Sendable {
   }
 
   private static func check(_ configuration: Gateway.Configuration) throws {
-    guard configuration.path.hasPrefix("/"), !configuration.path.contains("?") else {
-      throw ServerError.invalid("the path of the GraphQL endpoint begins with / and has no query; it is \(configuration.path)")
+    guard ServePaths.isPath(configuration.path), !ServePaths.reserved.contains(configuration.path) else {
+      throw ServerError.invalid(
+        "the path of the GraphQL endpoint begins with /, has no query, and is none of \(ServePaths.reserved.joined(separator: ", ")); "
+          + "it is \(configuration.path)")
     }
     guard (1...64).contains(configuration.threads) else {
       throw ServerError.invalid("a gateway has 1 to 64 threads, not \(configuration.threads)")
     }
   }
 
-  private static func certificate(_ configuration: Gateway.Configuration, _ logger: Logger) throws -> ServerCertificate? {
+  private static func certificate(
+    _ configuration: Gateway.Configuration, _ manifest: Manifest, _ logger: Logger
+  ) throws -> ServerCertificate? {
+    let limits = EffectiveSettings(configuration, manifest, logger).limits
     guard let tls = configuration.tls else { return nil }
     do {
       return try ServerCertificate(
         .init(certificates: tls.certificates, key: tls.key),
-        protocols: configuration.limits.takesHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"], logger: logger
+        protocols: limits.takesHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"], logger: logger
       ) { try BoundedFile.bytes(at: $0, maximumBytes: ServerCertificate.maximumFileBytes) }
     } catch {
       throw ServerError.invalid(

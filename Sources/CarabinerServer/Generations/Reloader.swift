@@ -1,4 +1,3 @@
-internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest
 internal import Dispatch
@@ -20,8 +19,8 @@ final class Reloader: Sendable {
 
   private let live: GenerationManager
   private let source: GenerationSource
-  /// The certificates of the gateways over this host.
-  private let certificates = Mutex<[ServerCertificate]>([])
+  /// The gateways over this host.
+  private let followers = Mutex<[any ManifestFollower]>([])
   private let queue = DispatchQueue(label: "carabiner.reload")
   /// The requests since the last reload began. The next reload serves all of them.
   private let waiting = Mutex(Waiting())
@@ -33,10 +32,10 @@ final class Reloader: Sendable {
     self.source = source
   }
 
-  /// Registers a certificate whose files are read again at each reload.
-  func add(_ certificate: ServerCertificate) { certificates.withLock { $0.append(certificate) } }
+  /// Registers a gateway, whose settings change with each generation that takes over.
+  func add(_ follower: any ManifestFollower) { followers.withLock { $0.append(follower) } }
 
-  func remove(_ certificate: ServerCertificate) { certificates.withLock { $0.removeAll { $0 === certificate } } }
+  func remove(_ follower: any ManifestFollower) { followers.withLock { $0.removeAll { $0 === follower } } }
 
   /// Refuses further reloads, because the gateway shuts down.
   func close() { isClosed.store(true, ordering: .relaxed) }
@@ -122,10 +121,31 @@ final class Reloader: Sendable {
   /// Makes the generation on trial the current one.
   ///
   /// - Returns: Nil if the trial is over already.
-  func promote(_ trial: GenerationTrial, trigger: String, _ difference: ManifestDifference? = nil) -> ReloadReport? {
-    live.change {
+  func promote(
+    _ trial: GenerationTrial, trigger: String, _ difference: ManifestDifference? = nil
+  ) async -> ReloadReport? {
+    await withCheckedContinuation { continuation in
+      // As a reload, because listeners are bound.
+      queue.async { [self] in continuation.resume(returning: promoteNow(trial, trigger, difference)) }
+    }
+  }
+
+  private func promoteNow(
+    _ trial: GenerationTrial, _ trigger: String, _ difference: ManifestDifference?
+  ) -> ReloadReport? {
+    let changes: [any PreparedChange]
+    do {
+      changes = try prepare(trial.generation.manifest)
+    } catch {
+      return rollBack(trial, "\(error)", trigger: trigger, difference)
+    }
+    var isUsed = false
+    defer { if !isUsed { for change in changes { change.discard() } } }
+    return live.change {
       guard live.trial === trial else { return nil }
       live.swap(to: trial.generation)
+      for change in changes { change.commit() }
+      isUsed = true
       keep(trial.generation)
       let report = ReloadReport(
         outcome: .promoted, trigger: trigger, generation: live.current.number, difference: difference,
@@ -159,11 +179,23 @@ final class Reloader: Sendable {
       {
         switch trial.verdict() {
         case .undecided: break
-        case .passed: _ = promote(trial, trigger: "canary", difference)
+        case .passed: _ = await promote(trial, trigger: "canary", difference)
         case .failed(let reason): _ = rollBack(trial, reason, trigger: "canary", difference)
         }
       }
     }
+  }
+
+  /// Prepares the settings of all gateways.
+  private func prepare(_ manifest: Manifest) throws -> [any PreparedChange] {
+    var changes: [any PreparedChange] = []
+    do {
+      for follower in followers.withLock(\.self) { changes.append(try follower.prepare(manifest)) }
+    } catch {
+      for change in changes { change.discard() }
+      throw error
+    }
+    return changes
   }
 
   private func reload(_ triggers: [String], anew: Bool) -> ReloadReport {
@@ -185,16 +217,21 @@ final class Reloader: Sendable {
         ServerError(.shutDown, "the gateway is ending and accepts no new generation; reload it after it has started again"))
     }
     // Certificates are not part of a generation, so an unusable one does not cause a refusal.
-    for certificate in certificates.withLock(\.self) { certificate.refresh() }
+    for follower in followers.withLock(\.self) { follower.refresh() }
     do {
       let candidate = try source.candidate()
       difference = ManifestDifference(
         from: current.manifest, to: candidate.manifest, oldDigests: current.digests, newDigests: candidate.digests)
       try source.probe(candidate, current: current)
+      let changes = try prepare(candidate.manifest)
+      var areUsed = false
+      defer { if !areUsed { for change in changes { change.discard() } } }
       let number = lastNumber.add(1, ordering: .relaxed).newValue
       let next = try source.generation(number, of: candidate, replacing: current, anew: anew)
       guard let trial = GenerationTrial(next) else {
         live.swap(to: next)
+        for change in changes { change.commit() }
+        areUsed = true
         keep(next)
         return report(.accepted)
       }

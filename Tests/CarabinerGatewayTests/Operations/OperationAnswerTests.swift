@@ -34,7 +34,7 @@ struct OperationAnswerTests {
     let limits = GatewayLimits()
     return try await LocalGateway(
       OperationService(
-        path: "/graphql", limits: limits, runner: FixedRunner(status: status), metrics: GatewayMetrics(),
+        settings: CurrentSettings(limits: limits), runner: FixedRunner(status: status), metrics: GatewayMetrics(),
         logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
   }
 

@@ -33,13 +33,14 @@ struct OperationChannel {
     metrics: GatewayMetrics = GatewayMetrics()
   ) async throws {
     let service = OperationService(
-      path: "/graphql", limits: limits, runner: runner, policies: policies, metrics: metrics, logger: Logger(label: "test"))
+      settings: CurrentSettings(limits: limits), runner: runner, policies: policies, metrics: metrics,
+      logger: Logger(label: "test"))
     channel = NIOAsyncTestingChannel()
     try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
     try await channel.testingEventLoop.executeInContext { [channel] in
       try channel.pipeline.syncOperations.addHandler(
         ConnectionHandler(
-          service, limits: limits, clock: ConnectionClock(channel.eventLoop, limits),
+          service, CurrentSettings(limits: limits), clock: ConnectionClock(channel.eventLoop, limits),
           connections: OpenConnections(unsent: UnsentTotal(limits))))
     }
   }

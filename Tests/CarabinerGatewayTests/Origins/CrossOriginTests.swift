@@ -27,7 +27,7 @@ struct CrossOriginTests {
     policies.set(rule.map { ClientPolicy(crossOrigin: $0) })
     return try await LocalGateway(
       OperationService(
-        path: "/graphql", limits: limits, runner: runner ?? ScriptedRunner(#"{"data":{"a":1}}"#), policies: policies,
+        settings: CurrentSettings(limits: limits), runner: runner ?? ScriptedRunner(#"{"data":{"a":1}}"#), policies: policies,
         metrics: GatewayMetrics(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }),
       limits: limits)
   }
@@ -155,8 +155,8 @@ struct CrossOriginTests {
     policies.set(ClientPolicy(crossOrigin: Self.rule("https://a.test", credentials: credentials)))
     let limits = GatewayLimits()
     let service = SocketService(
-      path: "/graphql", limits: limits, runner: ScriptedRunner(), policies: policies,
-      gate: OperationGate(OperationRuleMetrics(), logger: Logger(label: "test")), admission: Admission(limits), rateLimiter: nil,
+      settings: CurrentSettings(limits: limits), runner: ScriptedRunner(), policies: policies,
+      gate: OperationGate(OperationRuleMetrics(), logger: Logger(label: "test")), admission: Admission(limits),
       metrics: GatewayMetrics(), tracing: nil, logger: Logger(label: "test"),
       redact: { $0 })
     func cookie(_ origin: String) throws -> String? {
@@ -166,7 +166,8 @@ struct CrossOriginTests {
         "Origin": origin,
       ]
       let head = RequestHead(HTTPRequestHead(version: .http1_1, method: .GET, uri: "/graphql", headers: fields))
-      return try service.accept(GatewayRequest(head: head, body: ByteBuffer(), client: "192.0.2.1")).headers["cookie"]
+      return try service.accept(GatewayRequest(head: head, body: ByteBuffer(), client: "192.0.2.1"), at: "/graphql").headers[
+        "cookie"]
     }
     #expect(try cookie("https://a.test") == (credentials ? "session=1" : nil))
     // The gateway's own host is always allowed.

@@ -19,10 +19,11 @@ struct SocketChannel {
     headers: Carabiner.HTTPHeaders = [:], dialect: WebSocketProtocol = .graphQLTransportWS
   ) async throws {
     let service = SocketService(
-      path: "/graphql", limits: limits, runner: runner, policies: policies,
+      settings: CurrentSettings(limits: limits), runner: runner, policies: policies,
       gate: OperationGate(OperationRuleMetrics(), logger: Logger(label: "test")), admission: Admission(limits),
-      rateLimiter: nil, metrics: GatewayMetrics(), tracing: nil, logger: Logger(label: "test"), redact: { $0 })
-    let upgrade = SocketUpgrade(answer: [:], service: service, dialect: dialect, headers: headers, client: "127.0.0.1")
+      metrics: GatewayMetrics(), tracing: nil, logger: Logger(label: "test"), redact: { $0 })
+    let upgrade = SocketUpgrade(
+      answer: [:], service: service, dialect: dialect, headers: headers, client: "127.0.0.1", path: "/graphql")
     channel = NIOAsyncTestingChannel()
     connections = OpenConnections(unsent: UnsentTotal(limits))
     try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()

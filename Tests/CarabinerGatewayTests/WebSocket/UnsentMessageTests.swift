@@ -24,7 +24,7 @@ struct UnsentMessageTests {
     let runner = ScriptedRunner { _ in PullStream(elements: [response]) }
     return try await LocalGateway(
       OperationService(
-        path: "/graphql", limits: limits, runner: runner, metrics: metrics, logger: Logger(label: "test")),
+        settings: CurrentSettings(limits: limits), runner: runner, metrics: metrics, logger: Logger(label: "test")),
       limits: limits)
   }
 

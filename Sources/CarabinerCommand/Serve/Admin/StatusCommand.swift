@@ -7,13 +7,32 @@ struct StatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
     abstract: "Show what a running gateway serves: generation, plugins, workers, load, and the last reload.",
-    discussion: "Example: carabiner status --admin unix:/run/carabiner.sock")
+    discussion: """
+      With --settings, each setting of the gateway is shown with its value and its source: flag, manifest or default. A flag wins over the
+      manifest.
+
+      Example: carabiner status --admin unix:/run/carabiner.sock
+      """)
 
   @OptionGroup var options: AdminOptions
+  @Flag(name: .long, help: "Show the settings with their sources instead of the state.") var settings = false
 
   func run() async throws {
+    if settings {
+      let (_, json) = try await options.client().json("GET", "/settings")
+      return options.show(json, Self.settingsText)
+    }
     let (_, json) = try await options.client().json("GET", "/status")
     options.show(json, Self.text)
+  }
+
+  static func settingsText(_ json: JSONValue) -> String {
+    let rows = (json["settings"]?.array ?? []).map { setting in
+      (setting["name"]?.string ?? "-", setting["source"]?.string ?? "-", setting["value"]?.string ?? "-")
+    }
+    func padded(_ text: String, _ width: Int) -> String { text + String(repeating: " ", count: max(0, width - text.count)) }
+    let width = rows.map { $0.0.count }.max() ?? 0
+    return rows.map { "\(padded($0.0, width))  \(padded($0.1, 8))  \($0.2)" }.joined(separator: "\n")
   }
 
   static func text(_ json: JSONValue) -> String {
