@@ -14,6 +14,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 /* struct epoll_event is packed and its data is a union: both are awkward in Swift. */
@@ -51,6 +52,13 @@ static inline ssize_t CLinux_receive(int socket, void *bytes, size_t length) { r
 static inline int CLinux_isQuiet(int socket) {
   char byte;
   return recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+/* Limits how long a socket blocks, in seconds. The Swift module to which struct timeval belongs depends on the order of imports. */
+static inline void CLinux_limitBlocking(int socket, int seconds) {
+  struct timeval time = {.tv_sec = seconds};
+  setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
+  setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
 }
 
 /* glibc declares this only with _GNU_SOURCE. The prototype is repeated because other modules may have included <pthread.h> first,

@@ -14,7 +14,7 @@ package final class Inheritance: Sendable {
   }
 
   /// The time for one answer of the other process.
-  private static let patience = 10
+  private static let patience: Int32 = 10
   /// The largest answer, in bytes.
   private static let maximumAnswer = 1 << 20
 
@@ -167,10 +167,7 @@ package final class Inheritance: Sendable {
   private static func connect(_ path: String) throws -> Int32 {
     let connection = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard connection >= 0 else { throw failure(path) }
-    var time = timeval(tv_sec: patience, tv_usec: 0)
-    for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
-      _ = unsafe setsockopt(connection, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
-    }
+    CLinux_limitBlocking(connection, patience)
     guard UnixSocketFile.connect(connection, to: path) else {
       let error = failure(path)
       close(connection)
