@@ -426,7 +426,7 @@ if !librariesOnly {
       name: "CarabinerServerTests",
       dependencies: [
         "CarabinerServer", "Carabiner", "CarabinerCurl", "CarabinerGateway", "CarabinerHost", "CarabinerManifest",
-        "CarabinerPipeline", "CarabinerWire", "ScriptedServer", "TestTools",
+        "CarabinerPipeline", "CarabinerTracing", "CarabinerWire", "ScriptedServer", "TestTools",
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
         .product(name: "MetricsTestKit", package: "swift-metrics"),

@@ -43,6 +43,26 @@ struct ManifestSchemaTests {
     }
   }
 
+  @Test("C6: no key and no named value is one that tools for YAML 1.1 turn into a boolean")
+  func booleans() throws {
+    var words: Set<String> = []
+    collect(document, into: &words)
+    #expect(words.count > 200)
+    #expect(words.intersection(["on", "off", "yes", "no", "y", "n"]).isEmpty)
+  }
+
+  /// Adds the names of properties and the texts of enumerations.
+  private func collect(_ schema: JSONValue, into words: inout Set<String>) {
+    if let list = schema.array { for element in list { collect(element, into: &words) } }
+    guard let object = schema.object else { return }
+    for (name, value) in object {
+      if name == "properties", let properties = value.object { words.formUnion(properties.map { $0.key.lowercased() }) }
+      if name == "enum", let values = value.array { words.formUnion(values.compactMap { $0.string?.lowercased() }) }
+      if name == "const", let text = value.string { words.insert(text.lowercased()) }
+      collect(value, into: &words)
+    }
+  }
+
   // MARK: Refusals
 
   /// Mistakes in the structure of a manifest, which the schema must also refuse.

@@ -1,9 +1,12 @@
 import Carabiner
 import CarabinerManifest
 import CarabinerServer
+import CarabinerTracing
 import Foundation
+import InMemoryTracing
 import ScriptedServer
 import Testing
+import Tracing
 
 @Suite("Retries between the HTTP stages and the endpoints")
 struct RetryTests {
@@ -116,6 +119,24 @@ struct RetryTests {
     let service = try await UpstreamService("upstreams: {main: {endpoints: ['\(server.graphQL)'], retry: {attempts: 1}}}")
     #expect(await service.failure() != nil)
     #expect(server.requests.count == 1)
+  }
+
+  @Test("G5: each attempt has a client span, and those after the first have http.request.resend_count")
+  func spans() async throws {
+    let server = try Upstreams.answering("503 Unavailable")
+    let service = try await UpstreamService(
+      "upstreams: {main: {endpoints: ['\(server.graphQL)'], retry: {attempts: 3, base-delay: 1ms}}}")
+    let tracer = InMemoryTracer()
+    let configuration = RequestConfiguration(writeResultsToCache: false, tracer: ChainSpans(tracer))
+    let operation = DynamicOperation(document: "query Probe { a }", operationName: "Probe")
+    await #expect(throws: ResponseCodeError.self) {
+      _ = try await service.host.transport.send(operation, fetchBehavior: .networkOnly, configuration: configuration)
+        .finalResult()
+    }
+    let spans = tracer.finishedSpans.filter { $0.kind == .client }
+    #expect(spans.map { $0.attributes.get("http.response.status_code") } == [.int64(503), .int64(503), .int64(503)])
+    #expect(spans.map { $0.attributes.get("http.request.resend_count") } == [nil, .int64(1), .int64(2)])
+    #expect(server.requests.map { $0.header(InMemoryTracer.spanIDKey) } == spans.map(\.spanID))
   }
 
   @Test("G5: the built-in max-retry stays outside, and the deadline ends all retries")
