@@ -25,6 +25,11 @@ let withoutSwift: [LinkerSetting] = [
   .unsafeFlags(["-enable-experimental-feature", "Embedded", "-no-toolchain-stdlib-rpath"])
 ]
 
+/// The commit and the Swift version that `carabiner --version --verbose` prints. Only CProgram is compiled again when it changes.
+let buildSettings: [CSetting] = ["CARABINER_COMMIT", "CARABINER_SWIFT"].compactMap { name in
+  ProcessInfo.processInfo.environment[name].map { .define(name, to: "\"\($0)\"") }
+}
+
 let package = Package(
   name: "carabiner",
   products: [
@@ -54,6 +59,8 @@ let package = Package(
 
     // The libraries, lowest first.
     .target(name: "CCrash"),
+    // Facts about the program: the number of its arguments, and the commit and Swift version it was built from.
+    .target(name: "CProgram", cSettings: buildSettings),
     // How a process confines itself, and the names of system calls.
     .target(name: "CConfine"),
     // The memory that host and worker share, and the messages between host and launcher.
@@ -95,7 +102,7 @@ let package = Package(
       name: "CarabinerHost",
       dependencies: [
         "Carabiner", "CarabinerABI", "CarabinerDigest", "CarabinerFiles", "CarabinerManifest", "CarabinerWire", "CCarabiner",
-        "CConfine", "CCrash", "CCrossing", "CFFI", "CLaunching", "CLinux",
+        "CConfine", "CCrash", "CCrossing", "CFFI", "CLaunching", "CLinux", "CProgram",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: swiftSettings),
@@ -378,7 +385,7 @@ if !librariesOnly {
       name: "CarabinerServer",
       dependencies: [
         "Carabiner", "CarabinerABI", "CarabinerCurl", "CarabinerDigest", "CarabinerFiles", "CarabinerGateway", "CarabinerHost",
-        "CarabinerManifest", "CarabinerSQLite", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire", "CLinux",
+        "CarabinerManifest", "CarabinerSQLite", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire", "CLinux", "CProgram",
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
@@ -455,7 +462,7 @@ if !librariesOnly {
         "Carabiner", "CarabinerABI", "CarabinerConformance", "CarabinerConnect", "CarabinerCurl", "CarabinerDemoServer",
         "CarabinerDigest", "CarabinerFiles",
         "CarabinerGateway", "CarabinerHost", "CarabinerManifest", "CarabinerServer",
-        "CarabinerSQLite", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire",
+        "CarabinerSQLite", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire", "CProgram",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),

@@ -40,11 +40,12 @@ static int find_runtime(char folder[PATH_MAX]) {
   return name - folder >= (ptrdiff_t)sizeof end && strcmp(name - (sizeof end - 1), end) == 0;
 }
 
-/* LD_LIBRARY_PATH with the Swift runtime of this process.  Plugins in Swift need it, and do not name it if a host can map them itself.
- * Returns 0 if the variable is to stay as it is. */
-static int add_runtime(char *to, size_t capacity, const char *variable) {
-  char folder[PATH_MAX];
-  if (!find_runtime(folder)) return 0;
+/* LD_LIBRARY_PATH with the Swift runtime of this process, or with the folder of another one.  Plugins in Swift need it, and do not name it if
+ * a host can map them itself.  Returns 0 if the variable is to stay as it is. */
+static int add_runtime(char *to, size_t capacity, const char *variable, const char *other) {
+  char found[PATH_MAX];
+  const char *folder = find_runtime(found) ? found : other;
+  if (!folder) return 0;
   const char *colon = variable && variable[strlen(variable) - 1] != '=' ? ":" : "";
   return (size_t)snprintf(to, capacity, "%s%s%s", variable ? variable : "LD_LIBRARY_PATH=", colon, folder) < capacity;
 }
@@ -96,14 +97,14 @@ static int set_actions(posix_spawn_file_actions_t *actions, const int sources[3]
   return code ? code : posix_spawn_file_actions_addclosefrom_np(actions, END);
 }
 
-int CLaunching_launch(int launcher, int worker, int socket, const char *const *words, pid_t *process) {
+int CLaunching_launch(int launcher, int worker, int socket, const char *const *words, const char *runtime, pid_t *process) {
   const char *all[CLAUNCHING_MOST_LAUNCHER_WORDS + 5];
   if (fill_words(words, all) != 0) return -1;
   char *environment[3], program[32], libraries[32 << 10];
   fill_environment(environment);
   size_t place = 0;
   while (environment[place] && strncmp(environment[place], "LD_LIBRARY_PATH=", 16) != 0) place++;
-  if (add_runtime(libraries, sizeof libraries, environment[place])) {
+  if (add_runtime(libraries, sizeof libraries, environment[place], runtime)) {
     if (!environment[place]) environment[place + 1] = NULL;
     environment[place] = libraries;
   }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CProgram
 internal import CarabinerServer
 internal import Foundation
 internal import Logging
@@ -11,6 +12,8 @@ struct CarabinerCommand: AsyncParsableCommand {
     abstract: "Runs GraphQL requests through interceptors loaded from shared objects.",
     discussion: """
       A manifest lists the plugins and the order of the stages. The README has an example.
+
+      carabiner --version --verbose also prints the commit and the version of Swift.
 
       Exit status: 0 ok, 1 the response has GraphQL errors, 2 usage, 3 manifest or plugin refused, 4 network, TLS or timeout,
       5 HTTP status, 6 the response cannot be parsed, 7 an interceptor failed, 8 cancelled.
@@ -28,6 +31,16 @@ struct CarabinerCommand: AsyncParsableCommand {
 
   /// Parses the arguments itself, so that a usage error exits with status 2.
   static func main() async {
+    let words = CommandLine.arguments.dropFirst()
+    if words.isEmpty, CProgram_argumentCount() > 1 {
+      Terminal.complain(
+        "there is no /proc, and the arguments cannot be read without it; mount it, as in mount -t proc proc /proc")
+      Foundation.exit(ExitStatus.usage.rawValue)
+    }
+    if words.count == 2, Set(words) == ["--version", "--verbose"] {
+      print(ServerVersion.details)
+      return
+    }
     // Read once, because many loggers are made and reading the environment is slow.
     let level = ProcessInfo.processInfo.environment["CARABINER_LOG"].flatMap(Logger.Level.init(rawValue:)) ?? .warning
     LoggingSystem.bootstrap { label in

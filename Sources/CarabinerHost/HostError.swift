@@ -24,6 +24,8 @@ package struct HostError: Error, Sendable, CustomStringConvertible {
     case abiMajor
     case abiTooNew
     case openFailed
+    /// A plugin was built with another version of Swift than that of the libraries it would use.
+    case swiftRuntime
     case noEntry
     case entryRefused
     case badTable

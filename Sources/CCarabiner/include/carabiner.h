@@ -737,7 +737,8 @@ const crb_plugin *crb_entry_v1(const crb_host *host);
  * The text is one JSON object, {"id":"org.example.hello","version":"1.0.0","abi":[1,0]}, at most CRB_NOTE_MAX - 1 bytes,
  * the rest zero.  "abi" is [major, lowest minor needed].  A library with several interceptors names the first.  "capabilities"
  * may list unusual behaviour, for the conformance harness: imported functions that end or change the process ("abort"), and
- * "varies" if the same request may give different results.
+ * "varies" if the same request may give different results.  "swift":"6.3.1" is the version of Swift that the plugin was built with:
+ * a host refuses a plugin that needs other Swift libraries than its own.  CRB_NOTE_SWIFT adds it before the last brace.
  * ---------------------------------------------------------------------------------------------------------------- */
 #define CRB_NOTE_MAX 256
 #define CRB_NOTE_TYPE 0x43524231u /* "CRB1" */
@@ -748,6 +749,15 @@ struct crb_note {
   char name[4];    /* "CRB" */
   char desc[CRB_NOTE_MAX];
 };
+/* For plugins in Swift, built with -Xcc -DCRB_SWIFT_VERSION=6.3.1:
+ *     CRB_DECLARE_NOTE("{\"id\":\"org.example.hello\",\"version\":\"1.0.0\",\"abi\":[1,0]" CRB_NOTE_SWIFT "}"); */
+#ifdef CRB_SWIFT_VERSION
+#define CRB_NOTE_TEXT_(version) #version
+#define CRB_NOTE_TEXT(version) CRB_NOTE_TEXT_(version)
+#define CRB_NOTE_SWIFT ",\"swift\":\"" CRB_NOTE_TEXT(CRB_SWIFT_VERSION) "\""
+#else
+#define CRB_NOTE_SWIFT ""
+#endif
 #define CRB_DECLARE_NOTE(json)                                      \
   __attribute__((section(".note.crb"), used, aligned(4)))           \
   static const struct crb_note crb_note_ = { 4, CRB_NOTE_MAX, CRB_NOTE_TYPE, "CRB", json }

@@ -86,9 +86,10 @@ int CLaunching_open(const char *path);
 
 /* Starts a launcher, which has `socket` as descriptor 3, from the descriptors of its program and of the worker's.  `words` begins with the
  * name of the program and ends with NULL; the words of the descriptors are added.  Of the environment it gets only what workers get.
+ * `runtime` is the folder of the Swift libraries for plugins if this process has mapped none; NULL if there is none.
  * It ends with the thread that calls this.  Returns 0, or -1 with errno. */
 enum { CLAUNCHING_MOST_LAUNCHER_WORDS = 8 + 2 * CLAUNCHING_MOST_FOLDERS };
-int CLaunching_launch(int launcher, int worker, int socket, const char *const *words, pid_t *process);
+int CLaunching_launch(int launcher, int worker, int socket, const char *const *words, const char *runtime, pid_t *process);
 
 /* Sends a START without waiting.  `start` has the counts; fills in `kind`.  Returns 0, or -1 with errno: EAGAIN if the launcher does not
  * read. */

@@ -94,6 +94,10 @@ package enum TrialProcess {
     let bytes = try BoundedFile.bytes(at: order.plugin, maximumBytes: Self.maximumPluginBytes)
     if let image = try? ELFImage(bytes), let note = try? PluginNote(of: image, path: order.plugin) {
       order.options.capabilities.formUnion(note.capabilities)
+      // As a host does. If they are missing, LD03 reports it.
+      if let links = try? image.dynamicLinks() {
+        try? SwiftRuntime.prepare(for: links, builtWith: note.swiftVersion, path: order.plugin)
+      }
     }
     switch check.trial {
     case .file(let body):

@@ -58,8 +58,11 @@ struct PluginDependencies {
   }
 
   /// Loads the libraries that a file needs and that are not loaded yet.
-  func load(for file: PluginFile) throws(HostError) {
+  ///
+  /// - Parameter swiftVersion: The version of Swift that the file was built with; nil if it does not say.
+  func load(for file: PluginFile, swiftVersion: String? = nil) throws(HostError) {
     let links = try check(file)
+    try SwiftRuntime.prepare(for: links, builtWith: swiftVersion, path: file.path)
     var folders: [String] = []
     for path in links.searchPaths { folders.append(try trusted(expanded(path, of: file), named: path, file)) }
     for library in links.libraries {

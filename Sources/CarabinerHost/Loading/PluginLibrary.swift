@@ -94,7 +94,9 @@ internal import Synchronization
   ) throws(HostError) {
     let copy = try StagedCopy.make(of: file, mode: dependencies.mode)
     let subject = CrashSubject(entry: entryName, file: file.path, digest: file.digest, generation: 0)
-    let handle = unsafe try subject.during(.load) { () throws(HostError) in unsafe try Self.link(copy, file, dependencies) }
+    let handle = unsafe try subject.during(.load) { () throws(HostError) in
+      unsafe try Self.link(copy, file, note, dependencies)
+    }
     guard let symbol = unsafe dlsym(handle, "crb_entry_v1") else {
       throw HostError(
         .noEntry, step: "entry", path: file.path,
@@ -135,6 +137,9 @@ internal import Synchronization
   init(_ file: PluginFile, pin: String?, in workers: WorkerGroup, _ index: Int) throws(HostError) {
     let start = ContinuousClock.now
     let note = try Self.note(of: file, pin: pin)
+    if let links = try? ELFImage(file.bytes).dynamicLinks() {
+      try SwiftRuntime.checkForWorker(links, builtWith: note.swiftVersion, path: file.path)
+    }
     let description = try workers.load(index)
     let table = WorkerTable(description)
     var interceptors = try unsafe RegistrationReader(table.plugin, path: file.path).interceptors(note: note)
@@ -210,10 +215,10 @@ internal import Synchronization
 
   /// Loads the libraries the plugin needs, and then the plugin.
   private static func link(
-    _ copy: String, _ file: PluginFile, _ dependencies: PluginDependencies
+    _ copy: String, _ file: PluginFile, _ note: PluginNote, _ dependencies: PluginDependencies
   ) throws(HostError) -> UnsafeMutableRawPointer {
     let linked = try linking.withLock { _ throws(HostError) in
-      try dependencies.load(for: file)
+      try dependencies.load(for: file, swiftVersion: note.swiftVersion)
       guard let handle = unsafe dlopen(copy, RTLD_NOW | Int32(RTLD_LOCAL) | RTLD_NODELETE) else {
         let reason = unsafe dlerror().map { unsafe String(cString: $0) } ?? "no reason given"
         throw HostError(

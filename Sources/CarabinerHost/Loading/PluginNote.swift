@@ -12,6 +12,8 @@ package struct PluginNote: Sendable, Hashable {
   package let capabilities: Set<String>
   /// The ABI's major version, and the lowest minor version the plugin needs.
   package let abi: (major: Int, minor: Int)
+  /// The version of Swift that the plugin was built with; nil if it does not say.
+  package let swiftVersion: String?
 
   package static func == (left: PluginNote, right: PluginNote) -> Bool {
     left.id == right.id && left.version == right.version && left.abi == right.abi
@@ -51,6 +53,10 @@ package struct PluginNote: Sendable, Hashable {
     guard let major = json["abi"]?[0]?.int, let minor = json["abi"]?[1]?.int else {
       throw Self.bad(path, "\"abi\" is not [major, minor]")
     }
+    swiftVersion = json["swift"]?.string
+    guard json["swift"] == nil || swiftVersion.map(SwiftRuntime.isVersion) == true else {
+      throw Self.bad(path, "\"swift\" is not a version such as \"6.3.1\"")
+    }
     self.id = id
     self.version = version
     capabilities = Set((json["capabilities"]?.array ?? []).compactMap(\.string))
@@ -62,6 +68,7 @@ package struct PluginNote: Sendable, Hashable {
     self.id = id
     self.version = version
     capabilities = []
+    swiftVersion = nil
     abi = (Int(CRB_ABI_MAJOR), Int(CRB_ABI_MINOR))
   }
 

@@ -138,7 +138,9 @@ final class LauncherConnection: Sendable {
   private func launch(_ process: inout pid_t) -> Int32 {
     var pointers = unsafe words.map { unsafe UnsafePointer<CChar>(strdup($0)) } + [nil]
     defer { for index in unsafe pointers.indices { unsafe free(UnsafeMutablePointer(mutating: pointers[index])) } }
-    return unsafe CLaunching_launch(files.launcher, files.worker, launcherSocket, &pointers, &process) == 0 ? 0 : errno
+    let runtime = unsafe SwiftRuntime.workerFolder.map { unsafe strdup($0) } ?? nil
+    defer { unsafe free(runtime) }
+    return unsafe CLaunching_launch(files.launcher, files.worker, launcherSocket, &pointers, runtime, &process) == 0 ? 0 : errno
   }
 
   private func finish(_ error: HostError?) {

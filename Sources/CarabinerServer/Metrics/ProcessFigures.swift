@@ -11,9 +11,9 @@ struct ProcessFigures: Sendable {
   /// The current figures; nil if they cannot be read.
   static var current: ProcessFigures? {
     // The program name, in parentheses, may contain any characters, so the fields are read from after the last parenthesis.
-    guard let stat = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8), let end = stat.lastIndex(of: ")"),
-      let boot = bootSeconds
-    else { return nil }
+    guard let stat = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8), let end = stat.lastIndex(of: ")") else {
+      return nil
+    }
     let fields = stat[end...].split(separator: " ").dropFirst().map { Double($0) ?? 0 }
     // Starts with the third field; see proc(5): utime is the 14th, stime the 15th, starttime the 22nd, rss the 24th.
     guard fields.count > 21 else { return nil }
@@ -21,18 +21,29 @@ struct ProcessFigures: Sendable {
     let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
     return ProcessFigures(
       cpuSeconds: (fields[11] + fields[12]) / ticks, residentBytes: fields[21] * Double(sysconf(Int32(_SC_PAGESIZE))),
-      startSeconds: boot + fields[19] / ticks, openDescriptors: descriptors)
+      startSeconds: bootSeconds + fields[19] / ticks, openDescriptors: descriptors)
   }
 
-  private static let bootSeconds: Double? = {
-    guard let stat = try? String(contentsOfFile: "/proc/stat", encoding: .utf8) else { return nil }
-    return stat.split(separator: "\n").first { $0.hasPrefix("btime ") }.flatMap { Double($0.dropFirst("btime ".count)) }
+  /// From the clocks, because a service of systemd with `ProcSubset=pid` has no /proc/stat.
+  private static let bootSeconds: Double = {
+    func seconds(_ clock: clockid_t) -> Double {
+      var time = timespec()
+      _ = unsafe clock_gettime(clock, &time)
+      return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+    return seconds(CLOCK_REALTIME) - seconds(CLOCK_BOOTTIME)
   }()
+
+  /// Appends the commit and the Swift version that the program was built from.
+  static func writeBuild(to text: inout some MetricSink) {
+    text.family("carabiner_build_info", .gauge, "The version that runs.")
+    text.sample(
+      "carabiner_build_info",
+      [("version", ServerVersion.text), ("commit", ServerVersion.commit), ("swift", ServerVersion.swift)], 1)
+  }
 
   /// Appends the metrics to a text.
   func write(to text: inout some MetricSink) {
-    text.family("carabiner_build_info", .gauge, "The version that runs.")
-    text.sample("carabiner_build_info", [("version", ServerVersion.text)], 1)
     func family(_ name: String, _ kind: MetricKind, _ help: String, _ value: Double) {
       text.family(name, kind, help)
       text.sample(name, [], value)

@@ -23,6 +23,7 @@ struct ServerMetrics: Sendable {
     var text = PrometheusText()
     write(to: &text)
     host.write(to: &text)
+    ProcessFigures.writeBuild(to: &text)
     ProcessFigures.current?.write(to: &text)
     return text.text
   }

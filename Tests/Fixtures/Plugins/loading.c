@@ -13,6 +13,8 @@ CRB_DECLARE_NOTE("{\"id\":\"org.carabiner.test.other\",\"version\":\"1.0.0\",\"a
 CRB_DECLARE_NOTE("{\"id\":\"org.carabiner.test.loading\",\"version\":\"1.0.0\",\"abi\":[1,7]}");
 #elif defined(NOTE_MAJOR)
 CRB_DECLARE_NOTE("{\"id\":\"org.carabiner.test.loading\",\"version\":\"1.0.0\",\"abi\":[2,0]}");
+#elif defined(NOTE_SWIFT)
+CRB_DECLARE_NOTE("{\"id\":\"org.carabiner.test.loading\",\"version\":\"1.0.0\",\"abi\":[1,0]" CRB_NOTE_SWIFT "}");
 #elif defined(NOTE_BROKEN)
 CRB_DECLARE_NOTE("{\"id\":");
 #else

@@ -159,7 +159,7 @@ static pid_t launch(char **words) {
   host = ends[0];
   const char *const options[] = {"carabiner-launcher", "--read", FOLDER, NULL};
   pid_t process;
-  if (CLaunching_launch(launcher, worker, ends[1], options, &process) != 0) fail("the launcher");
+  if (CLaunching_launch(launcher, worker, ends[1], options, NULL, &process) != 0) fail("the launcher");
   close(ends[1]);
   struct CLaunching_hello hello;
   if (CLaunching_receive(host, 20000, &hello, sizeof hello, &descriptor) != sizeof hello) fail("HELLO");

@@ -2,6 +2,10 @@
 # make conform  tests it against the rules of carabiner.h
 # make clean    removes all build results
 SWIFT ?= swift
+# For a plugin that contains the Swift libraries: make SWIFT_FLAGS=--static-swift-stdlib
+SWIFT_FLAGS ?=
+# For the note. A host refuses a plugin that was built for other Swift libraries than its own.
+SWIFT_VERSION := $(shell $(SWIFT) --version 2>/dev/null | sed -n 's/.*Swift version \([0-9.]*[0-9]\).*/\1/p')
 PKG_CONFIG ?= pkg-config
 PLUGIN = build/my-plugin.so
 @@carabiner@@
@@ -11,7 +15,7 @@ PLUGIN = build/my-plugin.so
 $(PLUGIN): FORCE
 	@mkdir -p build
 	@ln -sfn "$$($(PKG_CONFIG) --variable=swiftkit carabiner)" kit
-	$(SWIFT) build -c release --quiet -Xlinker -z -Xlinker now \
+	$(SWIFT) build -c release --quiet $(SWIFT_FLAGS) $(if $(SWIFT_VERSION),-Xcc -DCRB_SWIFT_VERSION=$(SWIFT_VERSION)) -Xlinker -z -Xlinker now \
 	  --disable-local-rpath -Xswiftc -no-toolchain-stdlib-rpath --product MyPlugin_1_0_0
 	@cmp -s .build/release/libMyPlugin_1_0_0.so $@ || cp .build/release/libMyPlugin_1_0_0.so $@
 
