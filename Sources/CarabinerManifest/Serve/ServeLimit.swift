@@ -85,7 +85,7 @@ package enum ServeLimit: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// What the limit does, for the help of the flag and the description of the key.
+  /// The effect of the limit, for the help of the flag and the description of the key.
   package var summary: String {
     switch self {
     case .maximumBody: "The largest request body, such as 1MiB. Larger ones are answered with 413."
