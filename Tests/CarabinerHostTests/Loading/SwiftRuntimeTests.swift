@@ -1,7 +1,9 @@
-import CarabinerHost
+import CarabinerManifest
 import Foundation
 import TestTools
 import Testing
+
+@testable import CarabinerHost
 
 /// Which Swift libraries a plugin gets, of a host that contains its own. `Scripts/check-packages` proves it with such a host.
 @Suite("Swift libraries for plugins")
