@@ -43,8 +43,7 @@ package struct DemoServer: Service {
     limits.takesWebSockets = false
     let server = try await GatewayServer(
       .tcp(host: configuration.host, port: configuration.port), group: MultiThreadedEventLoopGroup.singleton,
-      settings: CurrentSettings(limits: limits),
-      handler: AnsweringHandler(refusal: refusal, answer: answer))
+      ListenerSettings(handler: AnsweringHandler(refusal: refusal, answer: answer)), settings: CurrentSettings(limits: limits))
     onListening(server.address?.port ?? configuration.port)
     try? await gracefulShutdown()
     pauses.end()

@@ -38,11 +38,8 @@ package final class GatewayServer: Sendable {
   private let socketFile: String?
   /// Whether another process serves the socket from now on.
   private let isHandedOver = Atomic<Bool>(false)
-  /// Whether clients use TLS.
-  package let hasTLS: Bool
   private let connections: OpenConnections
-  /// The roles of the listener.
-  package let roles: ListenerRoles
+  private let listener: CurrentListener
 
   /// The bound address. If port 0 was requested, it has the port that the system chose.
   package let address: SocketAddress?
@@ -51,19 +48,18 @@ package final class GatewayServer: Sendable {
   ///
   /// - Parameters:
   ///   - identity: The address of a socket that another process has bound; nil for that of `address`.
-  ///   - tls: The certificate for TLS; nil for connections without TLS.
+  ///   - listener: How connections are served, until ``set(_:)``.
   ///   - settings: The settings of the gateway, whose limits hold for connections and requests that begin.
-  ///   - roles: The roles of the listener, for reports. The handler decides.
   ///   - accepts: Whether connections are accepted at once, and not after ``beginAccepting()``.
   ///   - isForOwnerOnly: Whether only processes of the same user, and of root, may connect to a Unix domain socket.
   ///   - unsent: Counts unsent response bytes; may be shared with other servers.
   /// - Throws: ``GatewayError``.
   package init(
-    _ address: Address, as identity: Identity? = nil, group: any EventLoopGroup, tls: ServerCertificate? = nil,
-    settings: CurrentSettings = CurrentSettings(limits: GatewayLimits()),
-    roles: ListenerRoles = .usual, accepts: Bool = true, isForOwnerOnly: Bool = false, unsent: UnsentTotal? = nil,
-    handler: any RequestHandler
+    _ address: Address, as identity: Identity? = nil, group: any EventLoopGroup, _ listener: ListenerSettings,
+    settings: CurrentSettings = CurrentSettings(limits: GatewayLimits()), accepts: Bool = true, isForOwnerOnly: Bool = false,
+    unsent: UnsentTotal? = nil
   ) async throws {
+    let current = CurrentListener(listener)
     let connections = OpenConnections(unsent: unsent ?? UnsentTotal(settings.limits))
     let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(ChannelOptions.backlog, value: Self.backlog)
@@ -75,23 +71,15 @@ package final class GatewayServer: Sendable {
       .childChannelOption(ChannelOptions.maxMessagesPerRead, value: 4)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          let limits = settings.limits
+          let listener = current.value
           let pipeline = channel.pipeline.syncOperations
           if isForOwnerOnly { try pipeline.addHandler(OwnerCheck()) }
-          if let tls {
-            try pipeline.addHandler(ProtocolOffer(limits.takesHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"]))
-            try pipeline.addHandler(NIOSSLServerHandler(context: tls.context))
-          }
-          guard limits.takesHTTP2 else {
-            return try Self.installHTTP1(on: channel, handler, settings, connections: connections)
+          guard listener.needsProxyHeader else {
+            return try Self.install(on: channel, listener, settings, from: ConnectionOrigin(), connections: connections)
           }
           try pipeline.addHandler(
-            ProtocolChoice(limits: limits, connections: connections) { isHTTP2, channel in
-              if isHTTP2 {
-                try MultiplexedConnection.install(on: channel, handler, settings, connections: connections)
-              } else {
-                try Self.installHTTP1(on: channel, handler, settings, connections: connections)
-              }
+            ProxyHeaderReader(settings.value, connections: connections) { client, channel in
+              try Self.install(on: channel, listener, settings, from: ConnectionOrigin(proxied: client), connections: connections)
             })
         }
       }
@@ -115,8 +103,7 @@ package final class GatewayServer: Sendable {
       throw GatewayError(.cannotListen, "cannot listen on \(address): \(reason)")
     }
     self.connections = connections
-    hasTLS = tls != nil
-    self.roles = roles
+    self.listener = current
     self.address = channel.localAddress
     requestedName = identity?.requested ?? address.description
     name =
@@ -135,21 +122,62 @@ package final class GatewayServer: Sendable {
     return channel
   }
 
+  /// Adds the handlers for TLS, if the listener has a certificate, and for the protocols behind it.
+  private static func install(
+    on channel: any Channel, _ listener: ListenerSettings, _ settings: CurrentSettings, from origin: ConnectionOrigin,
+    connections: OpenConnections
+  ) throws {
+    let limits = settings.limits
+    let takesHTTP2 = listener.takesHTTP2 ?? limits.takesHTTP2
+    let pipeline = channel.pipeline.syncOperations
+    var origin = origin
+    origin.isSecure = !listener.certificates.isEmpty
+    if origin.isSecure {
+      try pipeline.addHandler(
+        ProtocolOffer(takesHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"]) { name in
+          listener.certificate(for: name).map { NIOSSLServerHandler(context: $0.context) }
+        })
+    }
+    let handler = listener.handler
+    guard takesHTTP2 else {
+      return try installHTTP1(on: channel, handler, settings, from: origin, connections: connections)
+    }
+    try pipeline.addHandler(
+      ProtocolChoice(limits: limits, connections: connections) { [origin] isHTTP2, channel in
+        if isHTTP2 {
+          try MultiplexedConnection.install(on: channel, handler, settings, from: origin, connections: connections)
+        } else {
+          try installHTTP1(on: channel, handler, settings, from: origin, connections: connections)
+        }
+      })
+  }
+
   /// Adds the handlers for HTTP/1.1 to a connection.
   static func installHTTP1(
-    on channel: any Channel, _ handler: any RequestHandler, _ settings: CurrentSettings, connections: OpenConnections
+    on channel: any Channel, _ handler: any RequestHandler, _ settings: CurrentSettings,
+    from origin: ConnectionOrigin = ConnectionOrigin(), connections: OpenConnections
   ) throws {
     let limits = settings.limits
     let pipeline = channel.pipeline.syncOperations
     try pipeline.addHandler(HTTP1Codec(limits: limits))
     let clock = ConnectionClock(channel.eventLoop, limits)
-    try pipeline.addHandler(ConnectionHandler(handler, settings, clock: clock, connections: connections))
+    try pipeline.addHandler(ConnectionHandler(handler, settings, from: origin, clock: clock, connections: connections))
   }
 
   /// The address as it was asked for.
   package let requestedName: String
   /// The address as text, with the bound port.
   package let name: String
+
+  /// Whether clients use TLS.
+  package var hasTLS: Bool { !listener.value.certificates.isEmpty }
+  /// How connections are served that begin now.
+  package var settings: ListenerSettings { listener.value }
+  /// The roles of the listener.
+  package var roles: ListenerRoles { listener.value.roles }
+
+  /// Replaces how connections are served that begin later.
+  package func set(_ next: ListenerSettings) { listener.set(next) }
 
   /// The number of open connections.
   package var connectionCount: Int { connections.count }

@@ -1,4 +1,5 @@
 package import Carabiner
+package import CarabinerWire
 
 extension Manifest {
   /// The settings of a gateway.
@@ -26,6 +27,18 @@ extension Manifest {
     package var paths: [String]?
     /// The limits for clients that differ from the defaults.
     package var limits: [ServeLimit: LimitValue] = [:]
+    /// The addresses of the gateway; nil for the default.
+    package var listeners: [Listener]?
+    /// The networks of proxies that are believed about the address of a client.
+    package var trustedProxies: [IPNetwork]?
+    /// Whether the upstream gets fields about the client; nil for the default.
+    package var sendsForwardedFields: Bool?
+
+    /// Whether the gateway is ready only while an endpoint of `main` is available; nil for the default.
+    package var isReadyWithUpstream: Bool?
+
+    /// The largest number of networks in ``trustedProxies``.
+    package static let maximumProxies = 1000
   }
 
   /// A new generation first runs a share of the operations. It takes over if it has no more errors and is not slower.

@@ -18,7 +18,9 @@ final class LocalGateway: Sendable {
   init(_ handler: any RequestHandler, limits: GatewayLimits = GatewayLimits()) async throws {
     unsent = UnsentTotal(limits)
     server = try await GatewayServer(
-      .tcp(host: "127.0.0.1", port: 0), group: group, settings: CurrentSettings(limits: limits), unsent: unsent, handler: handler)
+      .tcp(host: "127.0.0.1", port: 0), group: group, ListenerSettings(handler: handler),
+      settings: CurrentSettings(limits: limits),
+      unsent: unsent)
     port = server.address?.port ?? 0
   }
 

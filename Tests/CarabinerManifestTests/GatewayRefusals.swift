@@ -55,6 +55,71 @@ extension Refusal {
     limit("an origin without scheme", "allow-origin: [example.org]", .invalidValue, "allow-origin/0", "as https://example.org"),
   ]
 
+  private static let proxies: [Refusal] = [
+    serve("proxies as a text", "trusted-proxies: 10.0.0.0/8", .wrongType, "/trusted-proxies", "a list of networks"),
+    serve("a proxy as a number", "trusted-proxies: [10]", .wrongType, "/trusted-proxies/0", "must be a text"),
+    serve("a proxy as a name", "trusted-proxies: [proxy.test]", .invalidValue, "/trusted-proxies/0", "is not a network"),
+    serve("1.8: a CIDR with host bits", "trusted-proxies: [10.0.0.1/8]", .invalidValue, "/trusted-proxies/0", "write 10.0.0.0/8"),
+    serve(
+      "G17: a prefix that is too long", "trusted-proxies: [10.0.0.0/33]", .invalidValue, "/trusted-proxies/0", "is not a network"),
+    serve(
+      "G17: a network twice", "trusted-proxies: [10.0.0.0/8, 10.0.0.0/8]", .duplicateName, "/trusted-proxies/1", "already"),
+    serve("G25: readiness as a truth value", "ready: true", .wrongType, "/ready", "must be an object"),
+    serve("G25: a slip in readiness", "ready: {upstreams: true}", .unknownKey, "/ready/upstreams", "did you mean upstream?"),
+    serve("G25: an upstream as a text", "ready: {upstream: main}", .wrongType, "/ready/upstream", "true or false"),
+    serve("fields as a text", "forwarded-fields: all", .wrongType, "/forwarded-fields", "true or false"),
+  ]
+
+  /// A mistake in the only listener, with or without TLS.
+  private static func listener(
+    _ name: String, _ text: String, _ code: ManifestProblem.Code, _ pointer: String, _ fragment: String
+  ) -> Refusal {
+    serve(name, "listeners: [{address: '127.0.0.1:0', \(text)}]", code, "/listeners/0\(pointer)", fragment)
+  }
+
+  private static let pair = "certificates: [{certificate: present.plugin, key: present.plugin}]"
+
+  private static let listeners: [Refusal] = [
+    serve("listeners as a text", "listeners: ':4000'", .wrongType, "/listeners", "a list of listeners"),
+    serve("G14: no listener", "listeners: []", .invalidValue, "/listeners", "1 to 64 listeners, and this list has 0"),
+    serve("a listener as a text", "listeners: [':4000']", .wrongType, "/listeners/0", "must be an object"),
+    serve("a listener without address", "listeners: [{http2: true}]", .missing, "/listeners/0", "the address is missing"),
+    serve("an address without port", "listeners: [{address: localhost}]", .invalidValue, "/listeners/0/address", "HOST:PORT"),
+    serve("an address with a high port", "listeners: [{address: ':65536'}]", .invalidValue, "/listeners/0/address", "HOST:PORT"),
+    serve("a relative socket", "listeners: [{address: 'unix:a'}]", .invalidValue, "/listeners/0/address", "unix:/PATH"),
+    serve("a descriptor", "listeners: [{address: 'fd:3'}]", .invalidValue, "/listeners/0/address", "is not an address"),
+    serve(
+      "1.8: a listener twice", "listeners: [{address: ':4000'}, {address: ':4000'}]", .duplicateName, "/listeners/1/address",
+      "of another listener"),
+    listener("a slip in a listener", "http: true", .unknownKey, "/http", "did you mean http2?"),
+    listener("HTTP/2 as a text", "http2: always", .wrongType, "/http2", "true or false"),
+    listener("no roles", "roles: []", .invalidValue, "/roles", "this list is empty"),
+    listener("an unknown role", "roles: [admin]", .invalidValue, "/roles/0", "operations, health, metrics"),
+    listener("a role twice", "roles: [health, health]", .duplicateName, "/roles/1", "already"),
+    listener("roles as a text", "roles: health", .wrongType, "/roles", "a list of roles"),
+    listener("an unknown use of the protocol", "proxy-protocol: optional", .invalidValue, "/proxy-protocol", "require or none"),
+    listener(
+      "G17: the PROXY protocol without trusted proxies", "proxy-protocol: require", .invalidValue, "/proxy-protocol",
+      "write trusted-proxies"),
+    listener("TLS without certificates", "tls: {}", .missing, "/tls", "the certificates are missing"),
+    listener("no certificates", "tls: {certificates: []}", .invalidValue, "/tls/certificates", "1 to 100 certificates"),
+    listener("certificates as a text", "tls: {certificates: a.pem}", .wrongType, "/tls/certificates", "a list of certificates"),
+    listener(
+      "1.8: a certificate without key", "tls: {certificates: [{certificate: present.plugin}]}", .missing, "/tls/certificates/0",
+      "belong together"),
+    listener(
+      "an absent certificate", "tls: {certificates: [{certificate: absent.pem, key: present.plugin}]}", .missing,
+      "/tls/certificates/0/certificate", "there is no file"),
+    listener(
+      "1.8: client-certificate without client-ca", "tls: {\(pair), client-certificate: require}", .invalidValue,
+      "/tls/client-certificate", "write client-ca: FILE"),
+    listener(
+      "an unknown demand", "tls: {\(pair), client-ca: present.plugin, client-certificate: maybe}", .invalidValue,
+      "/tls/client-certificate", "require or request"),
+    listener(
+      "an old version of TLS", "tls: {\(pair), minimum-version: 1.1}", .invalidValue, "/tls/minimum-version", "1.2 or 1.3"),
+  ]
+
   /// Mistakes in what a gateway listens to, trusts and limits (C1, G14 to G18).
-  static let gateway = paths + limits
+  static let gateway = paths + limits + proxies + listeners
 }

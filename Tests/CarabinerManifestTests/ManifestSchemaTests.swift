@@ -81,7 +81,8 @@ struct ManifestSchemaTests {
     "a policy for a type without a key", "B27: too little memory", "too small an arena", "too large an arena",
     "a number too high for a user", "an age of two days",
     "a number too high for a user", "G12: a rule with an unknown upstream", "a range of statuses that ends before it begins",
-    "upstreams for calls",
+    "upstreams for calls", "1.8: a CIDR with host bits", "G17: a prefix that is too long", "an address with a high port",
+    "G17: the PROXY protocol without trusted proxies",
   ]
 
   private static let refusals = ManifestRefusalTests.all.filter(isStructural)

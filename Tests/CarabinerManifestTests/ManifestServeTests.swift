@@ -39,6 +39,47 @@ struct ManifestServeTests {
     #expect(try Manifest(text: "carabiner: 1").serve.paths == nil)
   }
 
+  @Test("G17: the networks of trusted proxies and the fields for the upstream are read, and are nil without the keys")
+  func proxies() throws {
+    let serve = try serve("{trusted-proxies: [10.0.0.0/8, '::1'], forwarded-fields: true}")
+    #expect(serve.trustedProxies?.map(\.description) == ["10.0.0.0/8", "::1/128"])
+    #expect(serve.sendsForwardedFields == true)
+    let least = try Manifest(text: "carabiner: 1").serve
+    #expect(least.trustedProxies == nil && least.sendsForwardedFields == nil && least.listeners == nil)
+  }
+
+  @Test("G14: all keys of serve.listeners are read, and each has its default")
+  func listeners() throws {
+    let manifest = try ManifestFixtures.manifest(
+      """
+      carabiner: 1
+      serve:
+        trusted-proxies: [10.0.0.0/8]
+        listeners:
+          - address: "[::1]:4000"
+            http2: false
+            roles: [metrics]
+            proxy-protocol: require
+            tls:
+              certificates: [{certificate: present.plugin, key: present.plugin}]
+              client-ca: present.plugin
+              client-certificate: request
+              minimum-version: 1.3
+          - {address: ":0"}
+          - {address: ":1", tls: {certificates: [{certificate: present.plugin, key: present.plugin}], client-ca: present.plugin}}
+      """)
+    let listeners = try #require(manifest.serve.listeners)
+    #expect(listeners.map(\.address) == ["[::1]:4000", ":0", ":1"])
+    let first = listeners[0]
+    #expect(first.takesHTTP2 == false && first.roles == [.metrics] && first.needsProxyHeader)
+    let tls = try #require(first.tls)
+    #expect(tls.certificates.count == 1 && tls.certificates[0].key.hasSuffix("/present.plugin"))
+    #expect(tls.clientAuthorities != nil && tls.clientCertificate == .request && tls.minimumVersion == .v13)
+    #expect(listeners[1] == Manifest.Listener(address: ":0"))
+    #expect(listeners[1].roles == [.operations, .health] && listeners[1].tls == nil && !listeners[1].needsProxyHeader)
+    #expect(listeners[2].tls?.clientCertificate == .require && listeners[2].tls?.minimumVersion == .v12)
+  }
+
   @Test(
     "G15: each limit has the key of its flag, and its default is a value that a manifest may have", arguments: ServeLimit.allCases
   )

@@ -230,7 +230,6 @@ struct ServeCommand: AsyncParsableCommand {
     configuration.inheritance = inheritance
     if listen.isEmpty, inheritance == nil {
       configuration.inherited = ServiceManager.sockets
-      if configuration.inherited.isEmpty { configuration.addresses = ["127.0.0.1:4000"] }
     }
     configuration.metricsAddresses = metrics
     configuration.flags.path = path

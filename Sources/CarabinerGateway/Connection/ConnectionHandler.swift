@@ -44,7 +44,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   var keepsAlive: Bool
   /// Whether the client has closed its sending side.
   var isHalfClosed = false
-  private var client = ""
+  @safe @exclusivity(unchecked) private var origin: ConnectionOrigin
   /// Whether the deadline of an idle connection is that for the next request, and not that for the first one.
   @safe @exclusivity(unchecked) private var hasAnswered = false
   /// Input that arrived before the last response was written, in order.
@@ -64,13 +64,16 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   @safe @exclusivity(unchecked) var context: ChannelHandlerContext?
 
   /// - Parameters:
+  ///   - origin: Where the connection comes from.
   ///   - unsent: Counts the unsent bytes of the HTTP/2 connection that the stream belongs to; nil for an HTTP/1.1 connection.
   ///   - clock: The clock of the connection.
   init(
-    _ handler: any RequestHandler, _ settings: CurrentSettings, stream unsent: UnsentBytes? = nil, clock: ConnectionClock,
+    _ handler: any RequestHandler, _ settings: CurrentSettings, from origin: ConnectionOrigin = ConnectionOrigin(),
+    stream unsent: UnsentBytes? = nil, clock: ConnectionClock,
     connections: OpenConnections
   ) {
     self.handler = handler
+    self.origin = origin
     self.clock = clock
     self.unsent = unsent
     isStream = unsent != nil
@@ -101,7 +104,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   private func begin(_ context: ChannelHandlerContext) {
     // The channel's address: the context of a stream has none.
-    client = context.channel.remoteAddress?.ipAddress ?? "local"
+    origin.set(peer: context.channel.remoteAddress?.ipAddress ?? "local", settings.value)
     guard isStream || connections.insert(context.channel, maximum: limits.maximumConnections) else {
       state = .closing
       return context.close(promise: nil)
@@ -242,13 +245,15 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     let version = settings.version
     guard version != settingsVersion else { return }
     settingsVersion = version
-    limits = settings.limits
+    let current = settings.value
+    limits = current.limits
+    origin.renew(current)
     clock.renew(limits)
   }
 
   private func complete(_ head: RequestHead, _ body: ByteBuffer, _ context: ChannelHandlerContext) {
     let reply = GatewayReply(channel: context.channel, to: head, keepsAlive: keepsAlive)
-    let request = GatewayRequest(head: head, body: body, client: client)
+    let request = GatewayRequest(head: head, body: body, origin: origin.origin(of: head, settings.value))
     state = .answering(reply)
     deadline = nil
     guard SocketHandshake.isMeant(by: head) else { return handler.handle(request, reply) }

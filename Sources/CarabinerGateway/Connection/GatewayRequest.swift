@@ -8,14 +8,16 @@ package import NIOHTTP1
 package final class GatewayRequest: Sendable {
   package let head: RequestHead
   package let body: ByteBuffer
-  /// The IP address of the client, without the port.
-  package let client: String
+  package let origin: RequestOrigin
 
-  init(head: RequestHead, body: ByteBuffer, client: String) {
+  init(head: RequestHead, body: ByteBuffer, origin: RequestOrigin) {
     self.head = head
     self.body = body
-    self.client = client
+    self.origin = origin
   }
+
+  /// The IP address of the client, without the port.
+  package var client: String { origin.client }
 
   /// The target up to the question mark.
   package var path: Substring { head.target[..<endOfPath] }

@@ -32,7 +32,8 @@ final class MultiplexedConnection: ChannelInboundHandler {
 
   /// Adds the handlers for HTTP/2 to a connection.
   static func install(
-    on channel: any Channel, _ handler: any RequestHandler, _ settings: CurrentSettings, connections: OpenConnections
+    on channel: any Channel, _ handler: any RequestHandler, _ settings: CurrentSettings,
+    from origin: ConnectionOrigin = ConnectionOrigin(), connections: OpenConnections
   ) throws {
     let limits = settings.limits
     let pipeline = channel.pipeline.syncOperations
@@ -63,7 +64,7 @@ final class MultiplexedConnection: ChannelInboundHandler {
         try pipeline.addHandler(NIOHTTPResponseHeadersValidator())
         try pipeline.addHandler(StreamParts())
         try pipeline.addHandler(
-          ConnectionHandler(handler, settings, stream: unsent, clock: clock.value, connections: connections))
+          ConnectionHandler(handler, settings, from: origin, stream: unsent, clock: clock.value, connections: connections))
       }
     }
     let connection = MultiplexedConnection(connections, limits, frames, ledger)

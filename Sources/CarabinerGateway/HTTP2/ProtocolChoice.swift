@@ -28,12 +28,20 @@ final class ProtocolChoice: ChannelInboundHandler, RemovableChannelHandler {
     self.install = install
   }
 
-  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    // A handler for an earlier part of the connection may have added this one.
+    if context.channel.isActive { begin(context) }
+  }
 
   func channelActive(context: ChannelHandlerContext) {
+    begin(context)
+    context.fireChannelActive()
+  }
+
+  private func begin(_ context: ChannelHandlerContext) {
     guard connections.insert(context.channel, maximum: limits.maximumConnections) else { return context.close(promise: nil) }
     context.eventLoop.watch(self, until: .now() + limits.receiveTimeout) { $0.context?.close(promise: nil) }
-    context.fireChannelActive()
   }
 
   func channelInactive(context: ChannelHandlerContext) {

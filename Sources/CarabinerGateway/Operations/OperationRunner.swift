@@ -8,6 +8,9 @@ package protocol OperationRunner: Sendable {
   /// The header fields that a WebSocket client may add in `connection_init`.
   var connectionInitHeaders: HeaderSelection { get }
 
+  /// Whether an endpoint of the main upstream is available.
+  var hasAvailableUpstream: Bool { get }
+
   /// Starts an operation. It keeps the chain it was started with, also after a reload.
   ///
   /// - Parameters:
@@ -15,14 +18,19 @@ package protocol OperationRunner: Sendable {
   ///   - requestID: The request ID. It replaces the client's own, if that field is passed on.
   ///   - client: The IP address of the client.
   ///   - path: The path at which the operation arrived.
+  ///   - forwarded: Fields about the client for the upstream; nil for none.
   ///   - trace: The operation's place in a trace; nil if it has none.
   func begin(
     _ operation: DynamicOperation, headers: HTTPHeaders, requestID: String, client: String, path: String,
-    trace: RequestTrace?
+    forwarded: ForwardedFields?, trace: RequestTrace?
   ) throws -> RunningOperation
 
   /// The plugin that caused an error; nil if none did.
   func culprit(of error: any Error) -> String?
+}
+
+extension OperationRunner {
+  package var hasAvailableUpstream: Bool { true }
 }
 
 /// An operation in progress.

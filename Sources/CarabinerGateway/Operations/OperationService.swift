@@ -65,6 +65,12 @@ package final class OperationService: RequestHandler {
     admission.set(next.limits)
   }
 
+  /// The reasons why the gateway is not ready, one line each; empty if it is ready.
+  package var readinessReasons: [String] {
+    let isAlone = settings.value.isReadyWithUpstream && !runner.hasAvailableUpstream
+    return readiness.reasons + (isAlone ? ["no endpoint of main is available"] : [])
+  }
+
   package func handle(_ request: GatewayRequest, _ reply: GatewayReply) {
     let settings = settings.value
     guard let path = settings.path(of: request) else { return answerElsewhere(request, reply) }
@@ -170,7 +176,7 @@ package final class OperationService: RequestHandler {
   ) throws -> RunningOperation {
     let running = try runner.begin(
       operation, headers: exchange.request.head.headers, requestID: exchange.id, client: exchange.request.client,
-      path: exchange.route, trace: trace)
+      path: exchange.route, forwarded: settings.value.forwardedFields(of: exchange.request), trace: trace)
     exchange.account?.note(generation: running.generation)
     return running
   }
@@ -221,7 +227,7 @@ package final class OperationService: RequestHandler {
       let paths = settings.value.paths.joined(separator: ", ")
       return exchange.refuse(RequestRefusal(404, "the GraphQL endpoint is \(paths)", code: "NOT_FOUND"))
     }
-    let reasons = request.path == Self.readinessPath ? readiness.reasons : []
+    let reasons = request.path == Self.readinessPath ? readinessReasons : []
     exchange.answer(
       reasons.isEmpty ? .ok : .serviceUnavailable, ["Content-Type": "text/plain", "Cache-Control": "no-store"],
       ByteBuffer(string: (reasons.isEmpty ? ["ok"] : reasons).map { "\($0)\n" }.joined()))

@@ -1,8 +1,16 @@
+package import CarabinerWire
+
 /// The settings of a gateway at one time. A reload replaces them for what begins later.
 package final class GatewaySettings: Sendable {
   /// The paths at which operations are served.
   package let paths: [String]
   package let limits: GatewayLimits
+  /// The networks of proxies that are believed about the address of a client.
+  package let trustedProxies: [IPNetwork]
+  /// Whether the upstream gets fields about the client.
+  package let sendsForwardedFields: Bool
+  /// Whether the gateway is ready only while an endpoint of the main upstream is available.
+  let isReadyWithUpstream: Bool
   /// Limits the rate of each client; nil for no limit.
   let rateLimiter: RateLimiter?
   /// The page for browsers; nil if there is none.
@@ -10,13 +18,25 @@ package final class GatewaySettings: Sendable {
 
   /// - Parameter predecessor: The settings that these replace. Its counts of clients stay if the rate is the same.
   package init(
-    paths: [String] = ["/graphql"], limits: GatewayLimits = GatewayLimits(), replacing predecessor: GatewaySettings? = nil
+    paths: [String] = ["/graphql"], limits: GatewayLimits = GatewayLimits(), trustedProxies: [IPNetwork] = [],
+    sendsForwardedFields: Bool = false, isReadyWithUpstream: Bool = false, replacing predecessor: GatewaySettings? = nil
   ) {
     self.paths = paths
     self.limits = limits
+    self.trustedProxies = trustedProxies
+    self.sendsForwardedFields = sendsForwardedFields
+    self.isReadyWithUpstream = isReadyWithUpstream
     rateLimiter =
       if let rate = limits.rate { predecessor?.limits.rate == rate ? predecessor?.rateLimiter : RateLimiter(rate) } else { nil }
     page = limits.servesQueryPage ? predecessor?.page ?? QueryPage() : nil
+  }
+
+  /// Whether an address is that of a trusted proxy.
+  func trusts(_ address: IPAddress) -> Bool { trustedProxies.contains { $0.contains(address) } }
+
+  /// The fields about the client of a request for the upstream; nil if it gets none.
+  func forwardedFields(of request: GatewayRequest) -> ForwardedFields? {
+    sendsForwardedFields ? ForwardedFields(request.head.headers, request.origin) : nil
   }
 
   /// The path of the gateway that a request names; nil if it is another one.

@@ -1,16 +1,17 @@
 internal import NIOCore
 
-/// The ClientHello of a TLS client, parsed as far as the ALPN extension (RFC 8446, 4.1.2; RFC 7301, 3.1).
+/// The ClientHello of a TLS client: the protocols and the host name that it asks for (RFC 8446, 4.1.2; RFC 7301, 3.1; RFC 6066, 3).
 enum ClientHello: Sendable, Hashable {
   /// More bytes are needed.
   case incomplete
-  /// The client offers no ALPN protocols, or the message cannot be parsed.
+  /// The message cannot be parsed.
   case other
-  /// The protocols the client offers.
-  case offers([String])
+  /// The ALPN protocols that the client offers, nil without the extension, and the host name that it asks for.
+  case offers([String]?, serverName: String?)
 
   private static let handshakeRecord: UInt8 = 22
   private static let clientHello: UInt8 = 1
+  private static let serverNameExtension: UInt16 = 0
   private static let alpnExtension: UInt16 = 16
   /// The maximum size of a message that is parsed, in bytes.
   private static let maximumSize = 64 << 10
@@ -43,23 +44,43 @@ enum ClientHello: Sendable, Hashable {
       self = size < Self.maximumSize && sent.readableBytes < 2 * Self.maximumSize ? .incomplete : .other
       return
     }
-    self = Self.protocols(hello).map { .offers($0) } ?? .other
+    self = Self.extensions(hello) ?? .other
   }
 
-  private static func protocols(_ hello: ByteBuffer) -> [String]? {
+  private static func extensions(_ hello: ByteBuffer) -> ClientHello? {
     var hello = hello
     // Version and random number, session, cipher suites, compression methods.
     guard hello.readSlice(length: 34) != nil, hello.readLengthPrefixedSlice(as: UInt8.self) != nil,
       hello.readLengthPrefixedSlice(as: UInt16.self) != nil, hello.readLengthPrefixedSlice(as: UInt8.self) != nil,
       var extensions = hello.readLengthPrefixedSlice(as: UInt16.self)
     else { return nil }
-    while let kind = extensions.readInteger(as: UInt16.self), var content = extensions.readLengthPrefixedSlice(as: UInt16.self) {
-      guard kind == alpnExtension else { continue }
-      guard var list = content.readLengthPrefixedSlice(as: UInt16.self) else { return nil }
-      var names: [String] = []
-      while let name = list.readLengthPrefixedSlice(as: UInt8.self) { names.append(String(buffer: name)) }
-      return names
+    var offered: [String]?
+    var serverName: String?
+    while let kind = extensions.readInteger(as: UInt16.self), let content = extensions.readLengthPrefixedSlice(as: UInt16.self) {
+      switch kind {
+      case alpnExtension:
+        guard let names = protocols(content) else { return nil }
+        offered = offered ?? names
+      case serverNameExtension: serverName = serverName ?? hostName(content)
+      default: break
+      }
     }
-    return nil
+    return .offers(offered, serverName: serverName)
+  }
+
+  private static func protocols(_ content: ByteBuffer) -> [String]? {
+    var content = content
+    guard var list = content.readLengthPrefixedSlice(as: UInt16.self) else { return nil }
+    var names: [String] = []
+    while let name = list.readLengthPrefixedSlice(as: UInt8.self) { names.append(String(buffer: name)) }
+    return names
+  }
+
+  private static func hostName(_ content: ByteBuffer) -> String? {
+    var content = content
+    guard var list = content.readLengthPrefixedSlice(as: UInt16.self), list.readInteger(as: UInt8.self) == 0,
+      let name = list.readLengthPrefixedSlice(as: UInt16.self)
+    else { return nil }
+    return String(buffer: name)
   }
 }

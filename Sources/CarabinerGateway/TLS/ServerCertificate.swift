@@ -13,7 +13,7 @@ package final class ServerCertificate: Sendable {
   package static let maximumFileBytes = 1 << 20
 
   /// The paths of the certificate chain and of the key of its first certificate, both in PEM.
-  package struct Files: Sendable {
+  package struct Files: Sendable, Hashable {
     package var certificates: String
     package var key: String
 
@@ -21,6 +21,17 @@ package final class ServerCertificate: Sendable {
       self.certificates = certificates
       self.key = key
     }
+  }
+
+  /// How the certificate is used.
+  package struct Options: Sendable, Hashable {
+    /// The ALPN protocols, in order of preference.
+    package var protocols = ["http/1.1"]
+    package var minimumVersion = MinimumTLSVersion.v12
+    /// The certificates of clients; nil to ask for none.
+    package var clients: ClientCertificates?
+
+    package init() {}
   }
 
   private struct State {
@@ -31,7 +42,7 @@ package final class ServerCertificate: Sendable {
   }
 
   private let files: Files
-  private let protocols: [String]
+  private let options: Options
   private let read: @Sendable (_ path: String) throws -> [UInt8]
   private let now: @Sendable () -> time_t
   private let logger: Logger
@@ -40,21 +51,20 @@ package final class ServerCertificate: Sendable {
   private let looking = Mutex(())
 
   /// - Parameters:
-  ///   - protocols: The ALPN protocols, in order of preference.
   ///   - read: Reads a file.
   ///   - now: The time, in seconds since 1970.
   /// - Throws: An error that describes the problem with the files.
   package init(
-    _ files: Files, protocols: [String], logger: Logger, now: @escaping @Sendable () -> time_t = { time(nil) },
+    _ files: Files, _ options: Options = Options(), logger: Logger, now: @escaping @Sendable () -> time_t = { time(nil) },
     read: @escaping @Sendable (_ path: String) throws -> [UInt8]
   ) throws {
     self.files = files
-    self.protocols = protocols
+    self.options = options
     self.read = read
     self.now = now
     self.logger = logger
-    let contents = try Self.contents(of: files, read)
-    state = Mutex(State(pair: try CertificatePair(contents, protocols: protocols), tried: contents.digest))
+    let contents = try Self.contents(of: files, options, read)
+    state = Mutex(State(pair: try CertificatePair(contents, options), tried: contents.digest))
   }
 
   /// The path of the certificate chain.
@@ -63,6 +73,8 @@ package final class ServerCertificate: Sendable {
   package var context: NIOSSLContext { state.withLock(\.pair.context) }
   /// The server's own certificate, the first of the chain.
   package var leaf: NIOSSLCertificate { state.withLock(\.pair.leaf) }
+  /// The host names of that certificate.
+  var names: [CertificateName] { state.withLock(\.pair.names) }
   /// The expiry of that certificate, in seconds since 1970.
   package var expiry: Int { state.withLock(\.pair.leaf.notValidAfter) }
   /// The number of failed attempts to load changed files.
@@ -78,10 +90,10 @@ package final class ServerCertificate: Sendable {
     looking.withLock { _ in
       let tried = state.withLock(\.tried)
       do {
-        let contents = try Self.contents(of: files, read)
+        let contents = try Self.contents(of: files, options, read)
         guard contents.digest != tried else { return }
         state.withLock { $0.tried = contents.digest }
-        let pair = try CertificatePair(contents, protocols: protocols)
+        let pair = try CertificatePair(contents, options)
         try pair.requireValid(at: now())
         state.withLock { $0.pair = pair }
         logger.notice("new TLS connections get a new certificate", metadata: ["file": "\(files.certificates)"])
@@ -106,8 +118,10 @@ package final class ServerCertificate: Sendable {
   }
 
   private static func contents(
-    of files: Files, _ read: (_ path: String) throws -> [UInt8]
+    of files: Files, _ options: Options, _ read: (_ path: String) throws -> [UInt8]
   ) throws -> CertificatePair.Contents {
-    CertificatePair.Contents(certificates: try read(files.certificates), key: try read(files.key))
+    CertificatePair.Contents(
+      certificates: try read(files.certificates), key: try read(files.key),
+      authorities: try options.clients.map { try read($0.authorities) })
   }
 }

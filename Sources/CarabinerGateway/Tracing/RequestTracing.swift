@@ -8,15 +8,11 @@ internal import Tracing
 /// An untraced request costs one header lookup and, if traces begin here, one random number.
 package struct RequestTracing: Sendable {
   private let tracer: OTLPTracer
-  private let scheme: String
   private let redact: @Sendable (String) -> String
 
-  /// - Parameters:
-  ///   - scheme: The scheme of client URLs, `http` or `https`.
-  ///   - redact: Replaces secrets in a text.
-  package init(_ tracer: OTLPTracer, scheme: String, redact: @escaping @Sendable (String) -> String) {
+  /// - Parameter redact: Replaces secrets in a text.
+  package init(_ tracer: OTLPTracer, redact: @escaping @Sendable (String) -> String) {
     self.tracer = tracer
-    self.scheme = scheme
     self.redact = redact
   }
 
@@ -29,7 +25,7 @@ package struct RequestTracing: Sendable {
       $0[AttributeName.method] = isKnown ? method : "_OTHER"
       if !isKnown { $0[AttributeName.originalMethod] = method }
       $0[AttributeName.urlPath] = String(request.path)
-      $0[AttributeName.urlScheme] = scheme
+      $0[AttributeName.urlScheme] = request.origin.isSecure ? "https" : "http"
       $0[AttributeName.route] = route
       $0[AttributeName.protocolVersion] = "\(request.head.version.major).\(request.head.version.minor)"
       $0[AttributeName.clientAddress] = request.client
@@ -46,12 +42,14 @@ package struct RequestTracing: Sendable {
   /// The trace of an operation that came over a WebSocket; nil if there is nothing to record and nothing to pass on.
   ///
   /// - Parameter headers: The fields of the WebSocket's handshake.
-  func begin(_ operation: DynamicOperation, _ headers: Carabiner.HTTPHeaders, client: String, route: String) -> RequestTrace? {
+  func begin(_ operation: DynamicOperation, _ headers: Carabiner.HTTPHeaders, client: String, isSecure: Bool, route: String)
+    -> RequestTrace?
+  {
     guard let service = recorded(headers) else { return passedOn(headers) }
     let span = RequestSpan("\(operation.operationType) \(route)", tracer: tracer, context: service, redact: redact) {
       $0[AttributeName.protocolName] = "websocket"
       $0[AttributeName.urlPath] = route
-      $0[AttributeName.urlScheme] = scheme == "https" ? "wss" : "ws"
+      $0[AttributeName.urlScheme] = isSecure ? "wss" : "ws"
       $0[AttributeName.route] = route
       $0[AttributeName.clientAddress] = client
       if let agent = headers["user-agent"] { $0[AttributeName.userAgent] = agent }

@@ -19,6 +19,8 @@ final class SocketHandler: ChannelDuplexHandler {
   private let connections: OpenConnections
   private let client: String
   private let path: String
+  private let isSecure: Bool
+  private let forwarded: ForwardedFields?
   private let requestID: String
   private var headers: Carabiner.HTTPHeaders
   private var frames: FrameAssembly
@@ -40,6 +42,8 @@ final class SocketHandler: ChannelDuplexHandler {
     headers = upgrade.headers
     client = upgrade.client
     path = upgrade.path
+    isSecure = upgrade.isSecure
+    forwarded = upgrade.forwarded
     requestID = RequestID.of(upgrade.headers)
     self.connections = connections
     frames = FrameAssembly(maximumMessageBytes: upgrade.service.limits.maximumMessageBytes)
@@ -183,7 +187,8 @@ final class SocketHandler: ChannelDuplexHandler {
       }
       let operation = SocketOperation(id: id, dialect, try service.operation(parameters))
       let link = SocketLink(
-        headers: headers, client: client, path: path, requestID: requestID, loop: context.eventLoop,
+        headers: headers, client: client, path: path, isSecure: isSecure, forwarded: forwarded, requestID: requestID,
+        loop: context.eventLoop,
         socket: NIOLoopBound(self, eventLoop: context.eventLoop))
       try service.admit(operation, link)
       service.metrics.began()

@@ -9,6 +9,10 @@ struct SocketLink: Sendable {
   let client: String
   /// The path of the gateway.
   let path: String
+  /// Whether the connection uses TLS.
+  let isSecure: Bool
+  /// Fields about the client for the upstream; nil for none.
+  let forwarded: ForwardedFields?
   /// The request ID of the handshake, which all operations of the connection share.
   let requestID: String
   let loop: any EventLoop

@@ -57,7 +57,7 @@ final class SocketService: Sendable {
     if handshake.isForeign, crossOrigin?.allowsCredentials != true { headers.remove("cookie") }
     return SocketUpgrade(
       answer: handshake.answer, service: self, dialect: handshake.dialect, headers: headers, client: request.client,
-      path: path)
+      path: path, isSecure: request.origin.isSecure, forwarded: settings.value.forwardedFields(of: request))
   }
 
   /// The fields of a handshake, with those that `connection_init` may add.
@@ -102,7 +102,7 @@ final class SocketService: Sendable {
 
   /// The operation's place in the trace of its connection; nil if it has none.
   func trace(_ operation: DynamicOperation, _ link: SocketLink) -> RequestTrace? {
-    tracing?.begin(operation, link.headers, client: link.client, route: link.path)
+    tracing?.begin(operation, link.headers, client: link.client, isSecure: link.isSecure, route: link.path)
   }
 
   /// Logs the details that the client does not get.
@@ -125,4 +125,8 @@ package struct SocketUpgrade: Sendable {
   let client: String
   /// The path of the gateway.
   let path: String
+  /// Whether the connection uses TLS.
+  var isSecure = false
+  /// Fields about the client for the upstream; nil for none.
+  var forwarded: ForwardedFields?
 }

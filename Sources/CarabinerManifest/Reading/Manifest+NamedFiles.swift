@@ -25,10 +25,14 @@ extension Manifest {
       ["ca-file", "certificate", "key"].compactMap { upstream["tls"]?[$0]?.string }
     }
     let lists = manifest["serve"]?["operations"]?["allow"]?["files"]?.array ?? []
+    let listeners = (manifest["serve"]?["listeners"]?.array ?? []).flatMap { listener in
+      [listener["tls"]?["client-ca"]?.string].compactMap(\.self)
+        + (listener["tls"]?["certificates"]?.array ?? []).flatMap { [$0["certificate"], $0["key"]].compactMap { $0?.string } }
+    }
     let references = manifest.texts(at: JSONPointer()).flatMap { place, text in
       ((try? ReferencePart.parts(of: text, at: place)) ?? []).compactMap { if case .file(let path) = $0 { path } else { nil } }
     }
     return plugins.compactMap { $0["file"]?.string } + libraries + [certificates].compactMap(\.self)
-      + lists.compactMap(\.string) + upstreams + references
+      + lists.compactMap(\.string) + upstreams + listeners + references
   }
 }

@@ -4,7 +4,7 @@ internal import CarabinerWire
 extension ManifestReader {
   private static let serveKeys = [
     "forward-headers", "return-headers", "connection-init-headers", "cache-policy", "canary", "shadow", "cors", "operations",
-    "compression", "paths", "limits",
+    "compression", "paths", "limits", "trusted-proxies", "forwarded-fields", "listeners", "ready",
   ]
 
   mutating func readServe(_ json: JSONValue, _ pointer: JSONPointer) {
@@ -28,9 +28,27 @@ extension ManifestReader {
       case "operations": manifest.serve.operations = operations(value, place)
       case "compression": manifest.serve.compression = compression(value, place)
       case "paths": manifest.serve.paths = paths(value, place)
+      case "trusted-proxies": manifest.serve.trustedProxies = trustedProxies(value, place)
+      case "forwarded-fields": manifest.serve.sendsForwardedFields = truth(value, place)
+      case "listeners": manifest.serve.listeners = listeners(value, place)
+      case "ready":
+        if let object = object(value, place, knowing: ["upstream"]), let upstream = object["upstream"] {
+          manifest.serve.isReadyWithUpstream = truth(upstream, place.appending("upstream"))
+        }
       case "limits": manifest.serve.limits = limits(value, place)
       default: break
       }
+    }
+    refuseUntrustedProxies(pointer)
+  }
+
+  /// Reports listeners that would close each connection, because no proxy is trusted.
+  private mutating func refuseUntrustedProxies(_ pointer: JSONPointer) {
+    guard manifest.serve.trustedProxies?.isEmpty != false else { return }
+    for (index, listener) in (manifest.serve.listeners ?? []).enumerated() where listener.needsProxyHeader {
+      problem(
+        .invalidValue, pointer.appending("listeners").appending(index).appending("proxy-protocol"),
+        "proxy-protocol needs the networks of the proxies, or each connection would be closed; write trusted-proxies: [NETWORK]")
     }
   }
 

@@ -57,7 +57,28 @@ extension Manifest {
           "items": {"type": "string", "pattern": "^/[!-\\"$->@-~]*$", "not": {"enum": ["/healthz", "/readyz", "/metrics"]}},
           "description": "The exact paths at which operations are served. Rules may name them, as when: {path: /public/graphql}."
         },
-        "limits": \(limitsSchema)
+        "limits": \(limitsSchema),
+        "listeners": \(listenersSchema),
+        "ready": {
+          "description": "The conditions of /readyz beside a serving generation.",
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "upstream": {
+              "type": "boolean", "default": false,
+              "description": "Whether an endpoint of main must be available. If all gateways share a failed upstream, none of them is ready then."
+            }
+          }
+        },
+        "trusted-proxies": {
+          "type": "array", "maxItems": \(Serve.maximumProxies), "uniqueItems": true,
+          "items": {"type": "string", "pattern": "^([0-9.]+(/[0-9]{1,2})?|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*(/[0-9]{1,3})?)$"},
+          "description": "Networks of proxies in front of the gateway, such as 10.0.0.0/8. The client of a request from one of them is the rightmost address of X-Forwarded-For that is in none of them."
+        },
+        "forwarded-fields": {
+          "type": "boolean", "default": false,
+          "description": "Whether the upstream gets X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host."
+        }
       },
       "not": {"required": ["canary", "shadow"]}
     }

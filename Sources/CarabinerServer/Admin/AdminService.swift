@@ -23,7 +23,7 @@ struct AdminService: RequestHandler {
   func handle(_ request: GatewayRequest, _ reply: GatewayReply) {
     switch (request.head.method, request.path) {
     case (.GET, "/status"): answer(reply, .ok, status)
-    case (.GET, "/settings"): answer(reply, .ok, ["settings": .array(gateway.settings.list.map(\.json))])
+    case (.GET, "/settings"): answer(reply, .ok, ["settings": .array(gateway.settings.map(\.json))])
     case (.GET, "/metrics"):
       reply.answer(.ok, ["Content-Type": PrometheusText.contentType], ByteBuffer(string: metrics.text))
     case (.GET, "/chain"): chain(request, reply)
@@ -96,7 +96,7 @@ struct AdminService: RequestHandler {
   }
 
   private var readyJSON: JSONValue {
-    let reasons = readiness.reasons
+    let reasons = operations.readinessReasons
     return ["ready": .bool(reasons.isEmpty), "reasons": .array(reasons.map { .string($0) })]
   }
 

@@ -1,11 +1,17 @@
 internal import CarabinerGateway
 internal import CarabinerManifest
+internal import CarabinerWire
 internal import Logging
 
 /// The settings of a gateway under a manifest: a flag wins over the manifest, and the manifest over the default.
 struct EffectiveSettings: Sendable {
   let paths: [String]
   let limits: GatewayLimits
+  /// The listeners of the manifest; nil if it names none.
+  let listeners: [Manifest.Listener]?
+  private let trustedProxies: [IPNetwork]
+  private let sendsForwardedFields: Bool
+  private let isReadyWithUpstream: Bool
   /// All settings by name, for `carabiner status --settings`.
   let list: [EffectiveSetting]
 
@@ -14,11 +20,32 @@ struct EffectiveSettings: Sendable {
     let (paths, pathsSource) = Self.choose(flags.path.map { [$0] }, manifest.serve.paths, [configuration.path])
     let limits = configuration.limits.applying(manifest.serve.limits.merging(flags.limits) { _, flag in flag })
     self.paths = paths
+    listeners = manifest.serve.listeners
+    let (proxies, proxiesSource) = Self.choose(nil, manifest.serve.trustedProxies, [])
+    let (sendsFields, fieldsSource) = Self.choose(nil, manifest.serve.sendsForwardedFields, false)
+    let (needsUpstream, upstreamSource) = Self.choose(nil, manifest.serve.isReadyWithUpstream, false)
+    trustedProxies = proxies
+    isReadyWithUpstream = needsUpstream
+    sendsForwardedFields = sendsFields
     self.limits = flags.areOfCommand ? DescriptorLimit.fitting(limits, logger) : limits
     list =
-      [EffectiveSetting(name: "serve/paths", value: "[\(paths.joined(separator: ", "))]", source: pathsSource)]
+      [
+        EffectiveSetting(name: "serve/paths", value: Self.text(paths), source: pathsSource),
+        EffectiveSetting(name: "serve/trusted-proxies", value: Self.text(proxies.map(\.description)), source: proxiesSource),
+        EffectiveSetting(name: "serve/forwarded-fields", value: "\(sendsFields)", source: fieldsSource),
+        EffectiveSetting(name: "serve/ready/upstream", value: "\(needsUpstream)", source: upstreamSource),
+      ]
       + Self.list(limits, flags.limits, manifest.serve.limits) + flags.others
   }
+
+  /// The settings for requests and connections.
+  func gateway(replacing predecessor: GatewaySettings? = nil) -> GatewaySettings {
+    GatewaySettings(
+      paths: paths, limits: limits, trustedProxies: trustedProxies, sendsForwardedFields: sendsForwardedFields,
+      isReadyWithUpstream: isReadyWithUpstream, replacing: predecessor)
+  }
+
+  private static func text(_ texts: [String]) -> String { "[\(texts.joined(separator: ", "))]" }
 
   private static func list(
     _ limits: GatewayLimits, _ flags: [ServeLimit: LimitValue], _ manifest: [ServeLimit: LimitValue]

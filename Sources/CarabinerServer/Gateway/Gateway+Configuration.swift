@@ -21,7 +21,7 @@ extension Gateway {
     }
 
     /// The addresses to listen on: `HOST:PORT`, `[IPV6]:PORT`, `unix:PATH`, or `fd:NUMBER` for a socket that already listens.
-    /// Port 0 selects a free port.
+    /// If it is empty, the gateway listens at `serve: {listeners: …}` of the manifest, or else at `127.0.0.1:4000`. Port 0 selects a free port.
     public var addresses: [String]
     /// Further addresses, which serve `/metrics` and nothing else: `HOST:PORT` or `[IPV6]:PORT`.
     public var metricsAddresses: [String] = []

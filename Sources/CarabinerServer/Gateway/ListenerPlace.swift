@@ -16,20 +16,37 @@ struct ListenerPlace: Sendable {
     identity = socket.identity
   }
 
-  /// The places for clients. Without addresses, they are the sockets of the service manager, or all of a running gateway.
-  static func forClients(_ configuration: Gateway.Configuration) throws -> [ListenerPlace] {
+  /// The place of an address, which is inherited if the running gateway has it.
+  init(_ address: GatewayServer.Address, _ inheritance: Inheritance?) {
+    let socket = inheritance?.takeListener(for: address)
+    self.address = socket.map { .descriptor($0.descriptor) } ?? address
+    // Under this name a reload finds it again.
+    identity = socket.map { GatewayServer.Identity(requested: address.description, name: $0.identity.name) }
+  }
+
+  /// The name by which the listener is known: the address as it was asked for.
+  var name: String { identity?.requested ?? address.description }
+
+  /// The places that the configuration names. Without addresses, they are the sockets of the service manager, or all of a running
+  /// gateway.
+  ///
+  /// - Returns: Nil if the configuration names none.
+  static func ofFlags(_ configuration: Gateway.Configuration, _ hasListeners: Bool) throws -> [ListenerPlace]? {
     guard configuration.addresses.isEmpty else { return try at(configuration.addresses, configuration) }
     if !configuration.inherited.isEmpty { return configuration.inherited.map { ListenerPlace($0) } }
-    return (configuration.inheritance?.takeListeners() ?? []).map { ListenerPlace($0) }
+    guard let inheritance = configuration.inheritance, !hasListeners else { return nil }
+    return inheritance.takeListeners().map { ListenerPlace($0) }
   }
 
   /// The places of addresses, each inherited if the running gateway has it.
   static func at(_ addresses: [String], _ configuration: Gateway.Configuration) throws -> [ListenerPlace] {
-    try addresses.map { text in
-      guard let address = GatewayServer.Address(text) else {
-        throw ServerError.invalid("an address is HOST:PORT, unix:PATH or fd:NUMBER, not \(text.debugDescription)")
-      }
-      return configuration.inheritance?.takeListener(for: address).map { ListenerPlace($0) } ?? ListenerPlace(address)
+    try addresses.map { ListenerPlace(try address($0), configuration.inheritance) }
+  }
+
+  static func address(_ text: String) throws -> GatewayServer.Address {
+    guard let address = GatewayServer.Address(text) else {
+      throw ServerError.invalid("an address is HOST:PORT, unix:PATH or fd:NUMBER, not \(text.debugDescription)")
     }
+    return address
   }
 }

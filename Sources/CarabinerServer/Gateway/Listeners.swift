@@ -5,6 +5,8 @@ internal import Synchronization
 final class Listeners: Sendable {
   private struct State {
     var clients: [GatewayServer] = []
+    /// Servers that a reload has removed, while their connections end.
+    var leaving: [GatewayServer] = []
     var admin: GatewayServer?
   }
 
@@ -13,6 +15,9 @@ final class Listeners: Sendable {
   /// The servers for clients, in the order of their addresses.
   var clients: [GatewayServer] { state.withLock(\.clients) }
 
+  /// The servers that a reload has removed, while their connections end.
+  var leaving: [GatewayServer] { state.withLock(\.leaving) }
+
   /// The server of the admin socket; nil if there is none.
   var admin: GatewayServer? {
     get { state.withLock(\.admin) }
@@ -20,8 +25,20 @@ final class Listeners: Sendable {
   }
 
   /// The number of open connections of clients.
-  var connectionCount: Int { clients.reduce(0) { $0 + $1.connectionCount } }
+  var connectionCount: Int { state.withLock { $0.clients + $0.leaving }.reduce(0) { $0 + $1.connectionCount } }
 
-  /// Adds a server for clients.
-  func add(_ server: GatewayServer) { state.withLock { $0.clients.append(server) } }
+  /// Replaces the servers for clients.
+  ///
+  /// - Returns: Those that are not among the new ones. They count as leaving until ``ended(_:)``.
+  func replace(_ clients: [GatewayServer]) -> [GatewayServer] {
+    state.withLock { state in
+      let removed = state.clients.filter { old in !clients.contains { $0 === old } }
+      state.clients = clients
+      state.leaving += removed
+      return removed
+    }
+  }
+
+  /// Forgets a server whose connections have ended.
+  func ended(_ server: GatewayServer) { state.withLock { $0.leaving.removeAll { $0 === server } } }
 }

@@ -1,4 +1,3 @@
-internal import CarabinerFiles
 internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest
@@ -18,8 +17,7 @@ package final class RunningGateway: Sendable {
   private let operations: OperationService
   private let readiness: Readiness
   private let listeners: Listeners
-  private let certificate: ServerCertificate?
-  private let certificateWatch: Task<Void, Never>?
+  private let certificateWatch: Task<Void, Never>
   private let metricsReport: Task<Void, Never>?
   private let adjuster: GatewayAdjuster
   private let group: MultiThreadedEventLoopGroup
@@ -29,51 +27,40 @@ package final class RunningGateway: Sendable {
 
   init(_ host: PluginHost, _ configuration: Gateway.Configuration) async throws {
     try Self.check(configuration)
-    let certificate = try Self.certificate(configuration, host.live.current.manifest, host.output.logger)
     let metrics = GatewayMetrics()
     let output = host.output
     let generation = host.live.current
     let effective = EffectiveSettings(configuration, generation.manifest, output.logger)
-    let settings = CurrentSettings(paths: effective.paths, limits: effective.limits)
+    let settings = CurrentSettings(effective.gateway())
     let readiness = Readiness()
     let operations = OperationService(
       settings: settings, runner: host.live, policies: host.live.policies, metrics: metrics,
       tracing: configuration.traces.map {
-        RequestTracing($0.tracer, scheme: configuration.tls == nil ? "http" : "https", redact: output.redacted)
+        RequestTracing($0.tracer, redact: output.redacted)
       },
       logger: output.logger, accessLogger: configuration.accessLogger, readiness: readiness, redact: output.redacted)
     let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.threads)
     let listeners = Listeners()
+    let certificates = Certificates(output.logger)
     let unsent = UnsentTotal(effective.limits)
-    let adjuster = GatewayAdjuster(
-      configuration, effective, operations: operations, unsent: unsent, certificate: certificate, logger: output.logger)
     let reported = ServerMetrics(
-      host: host.metrics, operations: operations, gateway: metrics, traces: configuration.traces, certificate: certificate,
+      host: host.metrics, operations: operations, gateway: metrics, traces: configuration.traces,
       listeners: listeners, unsent: unsent, lostLogLines: configuration.lostLogLines)
     do {
-      let metricsAddresses = try ListenerPlace.at(configuration.metricsAddresses, configuration)
-      for place in try ListenerPlace.forClients(configuration) {
-        listeners.add(
-          try await GatewayServer(
-            place.address, as: place.identity, group: group, tls: certificate, settings: settings,
-            accepts: configuration.inheritance == nil, unsent: unsent, handler: operations))
-      }
-      for place in metricsAddresses {
-        listeners.add(
-          try await GatewayServer(
-            place.address, as: place.identity, group: group, settings: settings, roles: .metrics,
-            accepts: configuration.inheritance == nil, unsent: unsent,
-            handler: RoleService(roles: .metrics, operations: operations, metrics: reported)))
-      }
+      let adjuster = try GatewayAdjuster(
+        configuration, effective, hasListeners: generation.manifest.serve.listeners != nil, group: group, operations: operations,
+        certificates: certificates, metrics: reported, logger: output.logger)
+      self.adjuster = adjuster
+      adjuster.adopt(try await adjuster.prepared(generation.manifest), accepts: false)
       try await configuration.onReady?()
-      if configuration.inheritance != nil { for server in listeners.clients { await server.beginAccepting() } }
+      for server in listeners.clients { await server.beginAccepting() }
       let admin = AdminService(
         live: host.live, reloader: host.reloader, operations: operations, readiness: readiness,
         handOver: HandOver(listeners, readiness, configuration, host), metrics: reported, gateway: adjuster)
       if let path = configuration.adminSocket {
         let place = configuration.inheritance?.takeAdmin(at: path).map { ListenerPlace($0) } ?? ListenerPlace(.unix(path: path))
         listeners.admin = try await GatewayServer(
-          place.address, as: place.identity, group: group, isForOwnerOnly: true, handler: admin)
+          place.address, as: place.identity, group: group, ListenerSettings(handler: admin), isForOwnerOnly: true)
       }
       configuration.inheritance?.closeRest()
     } catch {
@@ -86,14 +73,14 @@ package final class RunningGateway: Sendable {
     self.operations = operations
     self.readiness = readiness
     self.listeners = listeners
-    self.certificate = certificate
     metricsReport = host.reporter?.start { reported.write(to: &$0) }
     self.group = group
-    self.adjuster = adjuster
     host.reloader.add(adjuster)
     // A reload may have come before.
-    if case let current = host.live.current, current !== generation { (try? adjuster.prepare(current.manifest))?.commit() }
-    certificateWatch = certificate.map { certificate in Task { await certificate.watch() } }
+    if case let current = host.live.current, current !== generation {
+      adjuster.adopt(try await adjuster.prepared(current.manifest))
+    }
+    certificateWatch = Task { await certificates.watch() }
   }
 
   /// Ends the gateway in steps: it is not ready any more, serves on for a time, closes its listeners, lets operations finish, and closes
@@ -102,13 +89,13 @@ package final class RunningGateway: Sendable {
   /// - Parameter isHandedOver: Whether a successor has taken over the listening sockets. The service manager follows the successor then.
   package func shutDown(lameDuck: Duration = .zero, within time: Duration, isHandedOver: Bool = false) async {
     readiness.end()
-    let servers = listeners.clients
+    let servers = listeners.clients + listeners.leaving
     let report = EndReport(
       drain: time, operations: operations, connectionCount: { [listeners] in listeners.connectionCount },
       logger: host.output.logger, notify: isHandedOver ? nil : configuration.onEnding)
     if !isHandedOver { report.write(.notReady, "/readyz answers with 503") }
     if lameDuck > .zero, !isHandedOver { await serveOn(for: lameDuck, report) }
-    certificateWatch?.cancel()
+    certificateWatch.cancel()
     host.reloader.remove(adjuster)
     report.write(.closing, "the listeners and idle connections are closed")
     let text = "requests in progress have \(DurationText.print(time)) to finish"
@@ -151,22 +138,6 @@ package final class RunningGateway: Sendable {
     }
     guard (1...64).contains(configuration.threads) else {
       throw ServerError.invalid("a gateway has 1 to 64 threads, not \(configuration.threads)")
-    }
-  }
-
-  private static func certificate(
-    _ configuration: Gateway.Configuration, _ manifest: Manifest, _ logger: Logger
-  ) throws -> ServerCertificate? {
-    let limits = EffectiveSettings(configuration, manifest, logger).limits
-    guard let tls = configuration.tls else { return nil }
-    do {
-      return try ServerCertificate(
-        .init(certificates: tls.certificates, key: tls.key),
-        protocols: limits.takesHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"], logger: logger
-      ) { try BoundedFile.bytes(at: $0, maximumBytes: ServerCertificate.maximumFileBytes) }
-    } catch {
-      throw ServerError.invalid(
-        "the certificate or its key cannot be used: \(error); --tls-certificate and --tls-key take files in PEM")
     }
   }
 }

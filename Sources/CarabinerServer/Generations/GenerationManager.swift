@@ -55,15 +55,22 @@ final class GenerationManager: OperationRunner {
 
   var connectionInitHeaders: HeaderSelection { current.connectionInitHeaders }
 
+  var hasAvailableUpstream: Bool {
+    // A single endpoint is neither checked nor ejected.
+    guard let main = current.host.upstreams[Manifest.mainUpstream] else { return true }
+    return main.snapshot.endpoints.contains(where: \.isAvailable)
+  }
+
   // MARK: Operations
 
   func begin(
     _ operation: DynamicOperation, headers: HTTPHeaders, requestID: String, client: String, path: String,
-    trace: RequestTrace?
+    forwarded fields: ForwardedFields?, trace: RequestTrace?
   ) throws -> RunningOperation {
     let (generation, trial) = enter { field in field.flatMap { headers[$0] } ?? client }
     do {
       var forwarded = Self.forwarded(headers, generation.forwardedHeaders, requestID)
+      fields?.set(in: &forwarded)
       trace?.passOn(in: &forwarded)
       let results = try generation.host.results(
         of: operation, headers: forwarded, cachePolicy: generation.cachePolicy, path: path,

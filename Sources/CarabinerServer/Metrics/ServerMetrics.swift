@@ -9,8 +9,6 @@ struct ServerMetrics: Sendable {
   let gateway: GatewayMetrics
   /// The exporter of traces; nil if traces are not exported.
   let traces: TraceExport?
-  /// The TLS certificate; nil without TLS.
-  let certificate: ServerCertificate?
   /// The servers of the gateway.
   let listeners: Listeners
   /// The unsent bytes of responses and messages of all connections.
@@ -55,14 +53,23 @@ struct ServerMetrics: Sendable {
   }
 
   private func writeCertificate(_ text: inout some MetricSink) {
-    guard let certificate else { return }
+    let listeners = listeners.clients.filter(\.hasTLS)
+    guard !listeners.isEmpty else { return }
     let name = "carabiner_tls_certificate_expiry_timestamp_seconds"
-    text.family(name, .gauge, "When the certificate of new TLS connections expires, per listener.")
-    for listener in listeners.clients where listener.hasTLS {
-      text.sample(name, [("listener", listener.name), ("certificate", certificate.path)], Double(certificate.expiry))
+    text.family(name, .gauge, "When a certificate of new TLS connections expires, per listener and file.")
+    for listener in listeners {
+      for certificate in listener.settings.certificates {
+        text.sample(name, [("listener", listener.name), ("name", certificate.path)], Double(certificate.expiry))
+      }
     }
     text.family("carabiner_tls_reload_failures_total", .counter, "Changed certificates or keys that could not be used.")
-    text.sample(
-      "carabiner_tls_reload_failures_total", [("certificate", certificate.path)], Double(certificate.failureCount))
+    // The same file may be used in several ways.
+    var failures: [String: Int] = [:]
+    for certificate in listeners.flatMap(\.settings.certificates) {
+      failures[certificate.path] = max(failures[certificate.path] ?? 0, certificate.failureCount)
+    }
+    for (path, count) in failures.sorted(by: { $0.key < $1.key }) {
+      text.sample("carabiner_tls_reload_failures_total", [("name", path)], Double(count))
+    }
   }
 }

@@ -68,6 +68,6 @@ struct CertificateContentTests {
     _ = try folder.write(text, to: "certificate.pem")
     #expect(try await Self.connect(gateway, until: 3))
     let metrics = try await ScrapedMetrics(gateway)
-    #expect(metrics["carabiner_tls_reload_failures_total{certificate=\(certificate)}"] ?? 0 >= 1)
+    #expect(metrics["carabiner_tls_reload_failures_total{name=\(certificate)}"] ?? 0 >= 1)
   }
 }

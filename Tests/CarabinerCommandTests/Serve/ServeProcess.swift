@@ -29,10 +29,12 @@ final class ServeProcess: Sendable {
   ///   - folder: The folder of the manifest and the admin socket.
   ///   - endpoint: The URL of the upstream; nil for the one in the manifest.
   ///   - socket: Another path for the admin socket.
+  ///   - listensByFlag: Whether `--listen` names the address, and not the manifest. Its first listener must be on 127.0.0.1 then.
   ///   - prefix: A program that starts the command, with its arguments.
   init(
     _ folder: StoreFolder, manifest: String = "chain.yaml", endpoint: String?, _ arguments: [String] = [],
-    environment: [String: String] = [:], socket: String? = nil, through prefix: [String] = []
+    environment: [String: String] = [:], socket: String? = nil, listensByFlag: Bool = true,
+    through prefix: [String] = []
   ) throws {
     self.folder = folder
     // The path of a socket is limited to 107 bytes. Two gateways can share a folder, so the name is random.
@@ -41,7 +43,8 @@ final class ServeProcess: Sendable {
     let command = prefix + [CommandRun.root.appending(path: ".build/debug/carabiner").path]
     process.executableURL = URL(filePath: command[0])
     process.arguments =
-      command.dropFirst() + ["serve", "-m", folder.file(manifest), "--listen", "127.0.0.1:0", "--admin", "unix:\(self.socket)"]
+      command.dropFirst() + ["serve", "-m", folder.file(manifest), "--admin", "unix:\(self.socket)"]
+      + (listensByFlag ? ["--listen", "127.0.0.1:0"] : [])
       + (endpoint.map { ["--endpoint", $0] } ?? []) + arguments
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     log = folder.file("serve-\(UUID().uuidString).log")

@@ -160,6 +160,42 @@ struct SettingsTests {
     #expect(text.contains("serve/limits/maximum-waiting") && text.contains("  manifest  7\n"))
   }
 
+  @Test(
+    "G25: with ready: {upstream: true}, a gateway without an available endpoint of main is not ready, and without the key it is")
+  func upstreamReadiness() async throws {
+    let upstream = try server()
+    let folder = try StoreFolder()
+    func write(_ status: Int, _ ready: String) throws {
+      _ = try folder.write(
+        """
+        carabiner: 1
+        upstreams:
+          main:
+            endpoints: ["\(upstream.origin)/a", "\(upstream.origin)/b"]
+            health: {path: /up, interval: 50ms, fall: 1, rise: 1, status: [\(status)]}
+        serve: {ready: {upstream: \(ready)}}
+        """, to: "chain.yaml")
+    }
+    try write(200, "true")
+    let gateway = try ServeProcess(folder, endpoint: nil)
+    #expect(try RawAnswer("\(gateway.origin)/readyz").status == 200)
+    try write(404, "true")
+    #expect(try await gateway.ask("reload").status == 0)
+    func ready(until wanted: Int) async throws -> RawAnswer {
+      for _ in 0..<1200 where try RawAnswer("\(gateway.origin)/readyz").status != wanted {
+        try await Task.sleep(for: .milliseconds(50))
+      }
+      return try RawAnswer("\(gateway.origin)/readyz")
+    }
+    let answer = try await ready(until: 503)
+    #expect(answer.status == 503 && answer.text == "no endpoint of main is available\n")
+    #expect(try RawAnswer("\(gateway.origin)/healthz").status == 200)
+    #expect(try await gateway.status()["readiness"]?["reasons"] == ["no endpoint of main is available"])
+    try write(404, "false")
+    #expect(try await gateway.ask("reload").status == 0)
+    #expect(try await ready(until: 200).status == 200)
+  }
+
   @Test("C1, 1.8: check reports each bad value of the gateway's keys with line and column")
   func golden() async throws {
     let folder = try StoreFolder()
@@ -180,6 +216,13 @@ struct SettingsTests {
           legacy-websocket: true
           allow-origin: [example.org]
           maximum-bodies: 1MiB
+        trusted-proxies: [10.0.0.1/8, proxy.test]
+        forwarded-fields: 1
+        listeners:
+          - {address: "127.0.0.1:4000"}
+          - {address: "127.0.0.1:4000", roles: [admin]}
+          - {address: "localhost"}
+          - {address: ":0", tls: {certificates: [{certificate: absent.pem}], client-certificate: require, minimum-version: 1.1}}
       """, to: "bad.yaml")
     let run = try await CommandRun(["check", "-m", path])
     #expect(run.status == 3)

@@ -15,7 +15,7 @@ private struct FixedRunner: OperationRunner {
 
   func begin(
     _ operation: DynamicOperation, headers: HTTPHeaders, requestID: String, client: String, path: String,
-    trace: RequestTrace?
+    forwarded: ForwardedFields?, trace: RequestTrace?
   ) throws -> RunningOperation {
     let head = HTTPURLResponse(url: URL(filePath: "/"), statusCode: status, headers: ["Vary": "Origin"])
     let body = try ResponseBody(Data(#"{"data":{"a":1}}"#.utf8))

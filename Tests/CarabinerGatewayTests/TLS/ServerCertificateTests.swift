@@ -22,7 +22,7 @@ struct ServerCertificateTests {
 
     func served(now: @escaping @Sendable () -> time_t = { time(nil) }) throws -> ServerCertificate {
       try ServerCertificate(
-        .init(certificates: "certificate", key: "key"), protocols: ["http/1.1"], logger: Logger(label: "test"), now: now
+        .init(certificates: "certificate", key: "key"), logger: Logger(label: "test"), now: now
       ) { name in
         guard let bytes = self[name] else { throw CocoaError(.fileNoSuchFile) }
         return bytes
