@@ -31,15 +31,17 @@ extension ManifestReader {
       case "trusted-proxies": manifest.serve.trustedProxies = trustedProxies(value, place)
       case "forwarded-fields": manifest.serve.sendsForwardedFields = truth(value, place)
       case "listeners": manifest.serve.listeners = listeners(value, place)
-      case "ready":
-        if let object = object(value, place, knowing: ["upstream"]), let upstream = object["upstream"] {
-          manifest.serve.isReadyWithUpstream = truth(upstream, place.appending("upstream"))
-        }
+      case "ready": readReadiness(value, place)
       case "limits": manifest.serve.limits = limits(value, place)
       default: break
       }
     }
     refuseUntrustedProxies(pointer)
+  }
+
+  private mutating func readReadiness(_ json: JSONValue, _ pointer: JSONPointer) {
+    guard let upstream = object(json, pointer, knowing: ["upstream"])?["upstream"] else { return }
+    manifest.serve.isReadyWithUpstream = truth(upstream, pointer.appending("upstream"))
   }
 
   /// Reports listeners that would close each connection, because no proxy is trusted.

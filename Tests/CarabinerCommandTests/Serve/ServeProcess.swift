@@ -42,10 +42,10 @@ final class ServeProcess: Sendable {
     let process = Process()
     let command = prefix + [CommandRun.root.appending(path: ".build/debug/carabiner").path]
     process.executableURL = URL(filePath: command[0])
-    process.arguments =
-      command.dropFirst() + ["serve", "-m", folder.file(manifest), "--admin", "unix:\(self.socket)"]
-      + (listensByFlag ? ["--listen", "127.0.0.1:0"] : [])
-      + (endpoint.map { ["--endpoint", $0] } ?? []) + arguments
+    var words = Array(command.dropFirst()) + ["serve", "-m", folder.file(manifest), "--admin", "unix:\(self.socket)"]
+    if listensByFlag { words += ["--listen", "127.0.0.1:0"] }
+    if let endpoint { words += ["--endpoint", endpoint] }
+    process.arguments = words + arguments
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     log = folder.file("serve-\(UUID().uuidString).log")
     try Data().write(to: URL(filePath: log))

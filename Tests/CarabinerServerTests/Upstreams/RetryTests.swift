@@ -1,4 +1,5 @@
 import Carabiner
+import CarabinerGateway
 import CarabinerManifest
 import CarabinerServer
 import CarabinerTracing
