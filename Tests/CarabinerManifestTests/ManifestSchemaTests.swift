@@ -184,7 +184,7 @@ struct ManifestSchemaTests {
     case .invalidValue:
       problem.message.contains("does not fit") || problem.message.contains("cannot be passed as")
         || problem.message.contains("a constant cannot have the type") || problem.message.contains("but not its length")
-        || problem.message.contains("there is no upstream")
+        || problem.message.contains("there is no upstream") || problem.message.contains("needs the networks of the proxies")
     default: false
     }
   }

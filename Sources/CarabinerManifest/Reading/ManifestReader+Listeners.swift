@@ -59,7 +59,8 @@ extension ManifestReader {
     guard let text = text(json, pointer) else { return nil }
     let isUnix = text.wholeMatch(of: /unix:\/[!-~]+/) != nil
     let port = text.wholeMatch(of: /(\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z._\-]*):([0-9]{1,5})/).flatMap { UInt16($0.2) }
-    guard isUnix || port != nil else {
+    // Descriptors are numbers of one process, so only --listen takes them.
+    guard isUnix || port != nil, !text.hasPrefix("fd:") else {
       problem(
         .invalidValue, pointer, "\(text.debugDescription) is not an address; write HOST:PORT, [IPV6]:PORT or unix:/PATH")
       return nil
