@@ -43,7 +43,7 @@ struct ManifestSchemaTests {
     }
   }
 
-  @Test("C6: no key and no named value is one that tools for YAML 1.1 turn into a boolean")
+  @Test("G1, C6: no key and no named value is one that tools for YAML 1.1 turn into a boolean")
   func booleans() throws {
     var words: Set<String> = []
     collect(document, into: &words)
