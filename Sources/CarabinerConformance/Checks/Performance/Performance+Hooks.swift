@@ -43,7 +43,7 @@ extension Check {
         }
         // The best of several batches counts, because other load of the machine does not slow all of them.
         var slow = UInt64.max
-        for _ in 0..<12 where slow > 200_000 {
+        for _ in 0..<40 where slow > 200_000 {
           let clock = HookClock()
           var manner = ExchangeRunner.Manner()
           manner.aroundHooks = { isBefore, _ in clock.note(isBefore) }
