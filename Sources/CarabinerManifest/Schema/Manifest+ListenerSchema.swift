@@ -11,7 +11,8 @@ extension Manifest {
         "properties": {
           "address": {
             "type": "string",
-            "pattern": "^(?!fd:)(unix:/[!-~]+|(\\\\[[0-9A-Fa-f:.]+\\\\]|[0-9A-Za-z._-]*):[0-9]{1,5})$",
+            "not": {"pattern": "^fd:"},
+            "pattern": "^(unix:/[!-~]+|(\\\\[[0-9A-Fa-f:.]+\\\\]|[0-9A-Za-z._-]*):[0-9]{1,5})$",
             "description": "HOST:PORT, [IPV6]:PORT or unix:/PATH. Port 0 selects a free port."
           },
           "tls": {
