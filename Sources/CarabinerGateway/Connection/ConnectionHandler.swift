@@ -253,7 +253,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   private func complete(_ head: RequestHead, _ body: ByteBuffer, _ context: ChannelHandlerContext) {
     let reply = GatewayReply(channel: context.channel, to: head, keepsAlive: keepsAlive)
-    let request = GatewayRequest(head: head, body: body, origin: origin.origin(of: head, settings.value))
+    let request = GatewayRequest(head: head, body: body, origin: origin.origin(of: head))
     state = .answering(reply)
     deadline = nil
     guard SocketHandshake.isMeant(by: head) else { return handler.handle(request, reply) }

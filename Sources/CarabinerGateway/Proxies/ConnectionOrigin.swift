@@ -10,7 +10,8 @@ struct ConnectionOrigin: Sendable {
   /// The IP address at the other end of the connection, without the port.
   private(set) var peer = ""
   private var parsedPeer: IPAddress?
-  private var isPeerTrusted = false
+  /// The settings that trust the peer as a proxy; nil if it is not trusted.
+  private var trusting: GatewaySettings?
 
   /// - Parameter proxied: The address of the client in the header of the PROXY protocol; nil without one.
   init(proxied: String? = nil) { self.proxied = proxied }
@@ -24,14 +25,15 @@ struct ConnectionOrigin: Sendable {
 
   /// Decides again whether the peer is a trusted proxy.
   mutating func renew(_ settings: GatewaySettings) {
-    isPeerTrusted = proxied == nil && parsedPeer.map { settings.trusts($0) } ?? false
+    let isTrusted = proxied == nil && parsedPeer.map { settings.trusts($0) } ?? false
+    trusting = isTrusted ? settings : nil
   }
 
   /// The origin of a request.
-  func origin(of head: RequestHead, _ settings: GatewaySettings) -> RequestOrigin {
+  func origin(of head: RequestHead) -> RequestOrigin {
     if let proxied { return RequestOrigin(client: proxied, isSecure: isSecure) }
-    guard isPeerTrusted else { return RequestOrigin(client: peer, isSecure: isSecure) }
-    let client = ForwardedFor.client(head.headers.values(for: ForwardedFor.field)) { settings.trusts($0) } ?? peer
+    guard let trusting else { return RequestOrigin(client: peer, isSecure: isSecure) }
+    let client = ForwardedFor.client(head.headers.values(for: ForwardedFor.field)) { trusting.trusts($0) } ?? peer
     return RequestOrigin(client: client, peer: peer, isPeerTrusted: true, isSecure: isSecure)
   }
 }
