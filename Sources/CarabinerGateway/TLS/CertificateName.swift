@@ -23,7 +23,7 @@ struct CertificateName: Sendable, Hashable {
 
   /// The DNS names of a certificate.
   static func names(of certificate: NIOSSLCertificate) -> [CertificateName] {
-    (certificate._subjectAlternativeNames()).compactMap { name in
+    certificate._subjectAlternativeNames().compactMap { name in
       guard name.nameType == .dnsName else { return nil }
       return CertificateName(String(decoding: name.contents, as: UTF8.self))
     }
