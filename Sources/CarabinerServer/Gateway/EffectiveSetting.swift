@@ -9,7 +9,7 @@ package struct EffectiveSetting: Sendable, Hashable {
     case `default`
   }
 
-  /// The key of the manifest, or the name of the flag without dashes if there is no key.
+  /// The key of the manifest. For a flag without a key, the name of the flag without dashes.
   package let name: String
   package let value: String
   package let source: Source
