@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 /* struct epoll_event is packed and its data is a union: both are awkward in Swift. */
@@ -38,7 +39,18 @@ static inline int CLinux_isBroken(uint32_t events) { return (events & (EPOLLERR 
 static const uint32_t CLinux_READABLE = EPOLLIN;
 static const uint32_t CLinux_WRITABLE = EPOLLOUT;
 static const uint32_t CLinux_ONCE = EPOLLET;
+
+/* The Swift module to which structures and enumerations of glibc belong depends on the order in which modules are loaded, which differs
+ * between debug and release builds. Sources that import this module use its own names for them. */
 static const int CLinux_CLOSE_ON_EXEC = SOCK_CLOEXEC;
+static const int CLinux_STREAM = SOCK_STREAM;
+static const int CLinux_DATAGRAM = SOCK_DGRAM;
+/* The time of a clock, in seconds. */
+static inline double CLinux_seconds(clockid_t clock) {
+  struct timespec time = {0};
+  clock_gettime(clock, &time);
+  return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
 
 /* Sends from two places with one system call. struct msghdr and the flags are awkward in Swift. Never waits, and never raises SIGPIPE. */
 static inline ssize_t CLinux_send(int socket, const void *first, size_t firstLength, const void *second, size_t secondLength) {
@@ -54,7 +66,7 @@ static inline int CLinux_isQuiet(int socket) {
   return recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
 }
 
-/* Limits how long a socket blocks, in seconds. The Swift module to which struct timeval belongs depends on the order of imports. */
+/* Limits how long a socket blocks, in seconds. */
 static inline void CLinux_limitBlocking(int socket, int seconds) {
   struct timeval time = {.tv_sec = seconds};
   setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);

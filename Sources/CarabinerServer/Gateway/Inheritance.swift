@@ -165,7 +165,7 @@ package final class Inheritance: Sendable {
   }
 
   private static func connect(_ path: String) throws -> Int32 {
-    let connection = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    let connection = socket(AF_UNIX, CLinux_STREAM | CLinux_CLOSE_ON_EXEC, 0)
     guard connection >= 0 else { throw failure(path) }
     CLinux_limitBlocking(connection, patience)
     guard UnixSocketFile.connect(connection, to: path) else {

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import CarabinerGateway
 internal import Foundation
 
@@ -25,14 +26,7 @@ struct ProcessFigures: Sendable {
   }
 
   /// From the clocks, because a service of systemd with `ProcSubset=pid` has no /proc/stat.
-  private static let bootSeconds: Double = {
-    func seconds(_ clock: clockid_t) -> Double {
-      var time = timespec()
-      _ = unsafe clock_gettime(clock, &time)
-      return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-    }
-    return seconds(CLOCK_REALTIME) - seconds(CLOCK_BOOTTIME)
-  }()
+  private static let bootSeconds = CLinux_seconds(CLOCK_REALTIME) - CLinux_seconds(CLOCK_BOOTTIME)
 
   /// Appends the commit and the Swift version that the program was built from.
   static func writeBuild(to text: inout some MetricSink) {

@@ -1,3 +1,4 @@
+internal import CLinux
 package import CarabinerGateway
 internal import Foundation
 
@@ -25,7 +26,7 @@ package enum ServiceManager {
     guard let path = ProcessInfo.processInfo.environment["NOTIFY_SOCKET"], path.hasPrefix("/") || path.hasPrefix("@") else {
       return
     }
-    let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    let descriptor = socket(AF_UNIX, CLinux_DATAGRAM | CLinux_CLOSE_ON_EXEC, 0)
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
     var address = sockaddr_un()

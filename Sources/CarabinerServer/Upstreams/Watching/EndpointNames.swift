@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Dispatch
 internal import Glibc
 internal import Synchronization
@@ -59,7 +60,7 @@ enum SystemNames {
   /// The addresses of a name, each once; nil if the lookup failed.
   static func addresses(of name: String) -> [String]? {
     var hints = unsafe addrinfo()
-    unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    unsafe hints.ai_socktype = CLinux_STREAM
     unsafe hints.ai_flags = AI_ADDRCONFIG
     var list: UnsafeMutablePointer<addrinfo>?
     guard unsafe getaddrinfo(name, nil, &hints, &list) == 0 else { return nil }
