@@ -133,8 +133,16 @@ struct ManifestSchemaTests {
 
   private func mutations() throws -> [Mutation] {
     let text = try String(contentsOfFile: "\(ManifestFixtures.folder)/accepted/everything.json", encoding: .utf8)
-    let whole = try JSONValue(parsing: text)
-    return places(whole).flatMap { place -> [Mutation] in
+    let everything = try JSONValue(parsing: text)
+    var parts: [String: JSONValue] = [:]
+    return places(everything).flatMap { place -> [Mutation] in
+      // All other keys would be read again for each change.
+      let whole = place.components.first.map { key in
+        if let part = parts[key] { return part }
+        let part = reduced(everything, around: key)
+        parts[key] = part
+        return part
+      } ?? everything
       var mutations = Self.strangers.map { Mutation(what: "\(place) = \($0)", value: whole.replacing(place, with: $0)) }
       if let last = place.components.last, case .object(var parent)? = whole[pointer: place.parent] {
         parent[last] = nil
@@ -146,6 +154,17 @@ struct ManifestSchemaTests {
       }
       return mutations
     }
+  }
+
+  /// The manifest with one key at the top level, and without the others, if they can be left out.
+  private func reduced(_ whole: JSONValue, around key: String) -> JSONValue {
+    guard case .object(var object) = whole else { return whole }
+    for other in object.keys.sorted() where other != key {
+      var smaller = object
+      smaller[other] = nil
+      if schema.violations(in: .object(smaller)).isEmpty, readerAccepts(.object(smaller)) { object = smaller }
+    }
+    return .object(object)
   }
 
   /// Whether the reader accepts the structure of a manifest. Problems of its meaning are ignored.

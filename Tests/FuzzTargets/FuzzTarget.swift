@@ -28,6 +28,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
   case http1Request = "http1-request"
   /// Responses of HTTP/1.1.
   case http1Response = "http1-response"
+  /// The header of the PROXY protocol.
+  case proxyHeader = "proxy-header"
   /// The messages of a worker: its answers, requests and states.
   case workerAnswer = "worker-answer"
 
@@ -48,6 +50,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case .grpcWebTrailers: try checkTrailers(bytes)
     case .http1Request: try checkRequest(bytes)
     case .http1Response: try checkResponse(bytes)
+    case .proxyHeader: try checkProxyHeader(bytes)
     case .workerAnswer: try checkWorker(bytes)
     }
   }

@@ -47,6 +47,15 @@ package final class GatewayReply: Sendable {
     if isOver { task.cancel() }
   }
 
+  /// Sets the task that reads the request, which is cancelled if the client disconnects. It may have passed the request on already.
+  func prepared(by task: Task<Void, Never>) {
+    let isOver = state.withLock { state in
+      if !state.isOver, state.task == nil { state.task = task }
+      return state.isOver
+    }
+    if isOver { task.cancel() }
+  }
+
   /// Marks the response as over because the client has disconnected, and cancels its task.
   func cancel() {
     let task = state.withLock { state in

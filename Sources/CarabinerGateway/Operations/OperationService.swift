@@ -6,6 +6,8 @@ package import NIOHTTP1
 
 /// Serves GraphQL over HTTP. Each operation runs through the current chain.
 package final class OperationService: RequestHandler {
+  /// Requests with a longer body are read on another thread than the connection's, since that takes milliseconds (C3).
+  static let maximumInlineBytes = 64 << 10
   private static let healthPath = "/healthz"
   private static let readinessPath = "/readyz"
 
@@ -90,19 +92,31 @@ package final class OperationService: RequestHandler {
           406, "accept application/json, application/graphql-response+json, or, for parts, multipart/mixed or text/event-stream",
           code: "NOT_ACCEPTABLE")
       }
-      let inbound = try InboundOperations(
-        request, accepting: shape, gate: gate, policy: exchange.policy, limits: settings.limits)
-      exchange.account?.note(inbound.operations)
-      if inbound.isBatch { try charge(request, inbound.operations.count - 1, settings) }
-      if !inbound.isBatch, inbound.operations[0].operationType == .subscription, shape.subscription == nil {
-        throw RequestRefusal(
-          406, "a subscription's results come as text/event-stream, or multipart/mixed;subscriptionSpec=1.0; accept one of them",
-          code: "NOT_ACCEPTABLE")
-      }
-      try admit(inbound, shape, exchange, settings.limits)
+      if request.body.readableBytes <= Self.maximumInlineBytes { return try read(shape, exchange, settings) }
+      exchange.reply.prepared(
+        by: Task(executorPreference: globalConcurrentExecutor) { [self] in
+          do throws(RequestRefusal) { try read(shape, exchange, settings) } catch { exchange.refuse(error) }
+        })
     } catch {
       exchange.refuse(error)
     }
+  }
+
+  /// Reads the operations of a request and begins them.
+  private func read(
+    _ shape: ResponseFormat, _ exchange: OperationExchange, _ settings: GatewaySettings
+  ) throws(RequestRefusal) {
+    let request = exchange.request
+    let inbound = try InboundOperations(
+      request, accepting: shape, gate: gate, policy: exchange.policy, limits: settings.limits)
+    exchange.account?.note(inbound.operations)
+    if inbound.isBatch { try charge(request, inbound.operations.count - 1, settings) }
+    if !inbound.isBatch, inbound.operations[0].operationType == .subscription, shape.subscription == nil {
+      throw RequestRefusal(
+        406, "a subscription's results come as text/event-stream, or multipart/mixed;subscriptionSpec=1.0; accept one of them",
+        code: "NOT_ACCEPTABLE")
+    }
+    try admit(inbound, shape, exchange, settings.limits)
   }
 
   package func upgrade(_ request: GatewayRequest, _ reply: GatewayReply) -> SocketUpgrade? {

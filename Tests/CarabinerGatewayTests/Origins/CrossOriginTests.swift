@@ -48,6 +48,19 @@ struct CrossOriginTests {
     text.split(separator: "\r\n").map(String.init).filter { $0.hasPrefix("Access-Control") || $0.hasPrefix("Vary") }.sorted()
   }
 
+  @Test("G19: a flood of preflights takes no place of an operation, and each is answered")
+  func flood() async throws {
+    var limits = GatewayLimits()
+    (limits.maximumConcurrentOperations, limits.maximumWaitingOperations) = (1, 1)
+    let gateway = try await gateway(Self.rule("https://a.test"), limits: limits)
+    let preflight =
+      "OPTIONS /graphql HTTP/1.1\r\nHost: a\r\nOrigin: https://a.test\r\nAccess-Control-Request-Method: POST\r\n\r\n"
+    let flood = String(repeating: preflight, count: 500)
+    async let answers = gateway.exchange(flood + preflight.replacing("Host: a", with: "Host: a\r\nConnection: close"))
+    for _ in 0..<20 { #expect(try await post(gateway, "Origin: https://a.test").hasPrefix("HTTP/1.1 200")) }
+    #expect(try await answers.text.matches(of: /HTTP\/1.1 204/).count == 501)
+  }
+
   @Test("G19: a preflight from a listed origin gets 204, and one from another origin 403 ORIGIN_REFUSED")
   func preflights() async throws {
     let gateway = try await gateway(Self.rule("https://a.test", "https://*.b.test", credentials: true))

@@ -139,7 +139,7 @@ struct WatchingTests {
     let endpoints = try urls.map { try UpstreamEndpoint($0, written: $0, place: "") }
     #expect(endpoints.map(\.lookedUpName) == ["many.test", nil, nil, nil])
     let upstream = Upstream(settings, endpoints, transport: try CurlTransport(), counters: UpstreamCounters())
-    let names = EndpointNames(endpoints) { _ in (1...100).map { "10.0.0.\($0)" } + ["10.0.0.1"] }
+    let names = EndpointNames(endpoints) { _ in (0..<10_000).map { "10.0.\($0 / 250).\($0 % 250)" } + ["10.0.0.1"] }
     await names.lookUpAll(upstream)
     #expect(upstream.servers.count { $0.server.entry == 0 } == 64)
     #expect(upstream.servers.suffix(3).allSatisfy { $0.server.address == nil })

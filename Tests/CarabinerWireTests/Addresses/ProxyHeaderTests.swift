@@ -1,8 +1,6 @@
 import CarabinerWire
 import Testing
 
-@testable import CarabinerGateway
-
 @Suite("The header of the PROXY protocol")
 struct ProxyHeaderTests {
   private static let signature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]

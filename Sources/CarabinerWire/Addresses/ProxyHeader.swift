@@ -1,7 +1,5 @@
-internal import CarabinerWire
-
 /// The header of the PROXY protocol, version 1 or 2, that a proxy sends before the bytes of its client.
-enum ProxyHeader: Sendable, Hashable {
+package enum ProxyHeader: Sendable, Hashable {
   /// More bytes are needed.
   case incomplete
   /// The bytes are not a header.
@@ -10,9 +8,9 @@ enum ProxyHeader: Sendable, Hashable {
   case complete(client: IPAddress?, length: Int)
 
   /// The longest header of version 1, with its line end.
-  static let maximumLine = 107
+  package static let maximumLine = 107
   /// The longest header of version 2.
-  static let maximumBinary = 536
+  package static let maximumBinary = 536
 
   private static let word = Array("PROXY ".utf8)
   private static let lineEnd = Array("\r\n".utf8)
@@ -21,7 +19,7 @@ enum ProxyHeader: Sendable, Hashable {
   private static let binaryHead = 16
 
   /// Parses the bytes that a proxy has sent so far. At most ``maximumBinary`` of them are read.
-  init(_ bytes: some Collection<UInt8>) {
+  package init(_ bytes: some Collection<UInt8>) {
     let bytes = Array(bytes.prefix(Self.maximumBinary))
     if bytes.starts(with: Self.signature.prefix(bytes.count)) {
       self = Self.binary(bytes)
