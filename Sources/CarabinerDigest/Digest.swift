@@ -11,6 +11,13 @@ package enum Digest {
     }
   }
 
+  /// SHA-512 (FIPS 180-4), 64 bytes.
+  package static func sha512(_ bytes: [UInt8]) -> [UInt8] {
+    unsafe [UInt8](unsafeUninitializedCapacity: Int(SHA512_DIGEST_LENGTH)) { digest, count in
+      count = unsafe SHA512(bytes, bytes.count, digest.baseAddress) == nil ? 0 : Int(SHA512_DIGEST_LENGTH)
+    }
+  }
+
   /// SHA-1, 20 bytes. It is only for protocols that require it, and not safe against attackers.
   package static func sha1(_ bytes: [UInt8]) -> [UInt8] {
     unsafe [UInt8](unsafeUninitializedCapacity: Int(SHA_DIGEST_LENGTH)) { digest, count in

@@ -23,6 +23,23 @@ struct DigestTests {
     #expect(hexadecimal(Digest.sha256(Array(String(repeating: text, count: times).utf8))) == digest)
   }
 
+  /// FIPS 180-4's example, and the empty text.
+  @Test(
+    "S3: SHA-512 hashes the examples of its standard",
+    arguments: [
+      (
+        "",
+        "cf83e1357eefb8bdf1542850d66d8007d620e4050b5715dc83f4a921d36ce9ce47d0d13c5d85f2b0ff8318d2877eec2f63b931bd47417a81a538327af927da3e"
+      ),
+      (
+        "abc",
+        "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f"
+      ),
+    ])
+  func sha512(text: String, digest: String) {
+    #expect(hexadecimal(Digest.sha512(Array(text.utf8))) == digest)
+  }
+
   @Test(
     "SHA-1 hashes the examples of its standard",
     arguments: [
