@@ -73,6 +73,8 @@ let package = Package(
     .target(name: "CarabinerHTTP1", dependencies: ["CarabinerWire"], swiftSettings: swiftSettings),
     .target(name: "CarabinerDigest", dependencies: ["CCrypto"], swiftSettings: swiftSettings),
     .target(name: "CarabinerFiles", swiftSettings: swiftSettings),
+    // Signed statements about files, as state and rules. Only its folder Files reads files.
+    .target(name: "CarabinerRelease", dependencies: ["CarabinerDigest", "CarabinerFiles"], swiftSettings: swiftSettings),
     .target(
       name: "Carabiner",
       dependencies: [
@@ -319,6 +321,9 @@ if !librariesOnly {
       name: "CarabinerWireTests", dependencies: ["CarabinerWire", "TestTools"], swiftSettings: swiftSettings),
     .testTarget(name: "CarabinerHTTP1Tests", dependencies: ["CarabinerHTTP1"], swiftSettings: swiftSettings),
     .testTarget(name: "CarabinerDigestTests", dependencies: ["CarabinerDigest"], swiftSettings: swiftSettings),
+    .testTarget(
+      name: "CarabinerReleaseTests", dependencies: ["CarabinerDigest", "CarabinerRelease", "TestTools"],
+      swiftSettings: swiftSettings),
     // Writes to a store until it is killed.
     .executableTarget(
       name: "StoreWriter", dependencies: ["Carabiner", "CarabinerSQLite"], path: "Tests/StoreWriter", swiftSettings: swiftSettings

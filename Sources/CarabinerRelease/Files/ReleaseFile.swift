@@ -1,0 +1,58 @@
+internal import CarabinerFiles
+internal import Glibc
+
+/// Reads the small files about releases.
+package enum ReleaseFile {
+  /// A file that decides what is trusted. Only root and the user of this process may be able to change it.
+  ///
+  /// - Throws: ``ReleaseError`` if it cannot be read, or if others could change it.
+  package static func trusted(_ path: String, maximumBytes: Int) throws(ReleaseError) -> [UInt8] {
+    let place: String
+    do throws(TrustedPath.Fault) {
+      place = try TrustedPath.resolve(path)
+    } catch {
+      switch error {
+      case .absent(let reason): throw ReleaseError(.unreadable, "\(path) cannot be read: \(reason)")
+      case .unsafe(let reason): throw ReleaseError(.unsafeFile, "\(path) is not trusted: \(reason)")
+      }
+    }
+    var status = stat()
+    guard unsafe lstat(place, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw ReleaseError(.unreadable, "\(path) is not a regular file")
+    }
+    guard !TrustedPath.isForeign(status) else {
+      throw ReleaseError(
+        .unsafeFile,
+        "\(path) belongs to user \(status.st_uid), who could change it; let it belong to root or to the user of this "
+          + "process, \(TrustedPath.userName)")
+    }
+    guard status.st_mode & 0o022 == 0 else {
+      throw ReleaseError(.unsafeFile, "others than its owner may write to \(path); run chmod go-w on it")
+    }
+    return try bytes(place, name: path, maximumBytes: maximumBytes, .invalidFile)
+  }
+
+  /// A sidecar; nil if there is none. Any user may own it, because its signatures are checked.
+  ///
+  /// - Throws: ``ReleaseError`` if it cannot be read.
+  package static func sidecar(at sidecar: String) throws(ReleaseError) -> [UInt8]? {
+    var status = stat()
+    if unsafe stat(sidecar, &status) != 0, errno == ENOENT { return nil }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw ReleaseError(.unreadable, "\(sidecar) is not a regular file") }
+    return try bytes(sidecar, name: sidecar, maximumBytes: ReleaseSidecar.maximumBytes, .signature)
+  }
+
+  private static func bytes(
+    _ place: String, name: String, maximumBytes: Int, _ tooLarge: ReleaseError.Code
+  ) throws(ReleaseError) -> [UInt8] {
+    do throws(BoundedFile.Fault) {
+      return try BoundedFile.bytes(at: place, maximumBytes: maximumBytes)
+    } catch {
+      switch error {
+      case .unreadable(let reason): throw ReleaseError(.unreadable, "\(name) cannot be read: \(reason); check its permissions")
+      case .tooLarge, .notText:
+        throw ReleaseError(tooLarge, "\(name) has more than the \(maximumBytes) bytes allowed; is it the right file?")
+      }
+    }
+  }
+}
