@@ -137,7 +137,7 @@ let package = Package(
     // What is checked of any bytes whatever, by libFuzzer and by the replay of its findings.
     .target(
       name: "FuzzTargets",
-      dependencies: ["Carabiner", "CarabinerHTTP1", "CarabinerHost", "CarabinerManifest", "CarabinerWire"],
+      dependencies: ["Carabiner", "CarabinerHTTP1", "CarabinerHost", "CarabinerManifest", "CarabinerRelease", "CarabinerWire"],
       path: "Tests/FuzzTargets",
       swiftSettings: swiftSettings),
     .testTarget(
@@ -466,7 +466,7 @@ if !librariesOnly {
       dependencies: [
         "Carabiner", "CarabinerABI", "CarabinerConformance", "CarabinerConnect", "CarabinerCurl", "CarabinerDemoServer",
         "CarabinerDigest", "CarabinerFiles",
-        "CarabinerGateway", "CarabinerHost", "CarabinerManifest", "CarabinerServer",
+        "CarabinerGateway", "CarabinerHost", "CarabinerManifest", "CarabinerRelease", "CarabinerServer",
         "CarabinerSQLite", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire", "CProgram",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),

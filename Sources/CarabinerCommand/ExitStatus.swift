@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Carabiner
 internal import CarabinerHost
 internal import CarabinerManifest
+internal import CarabinerRelease
 internal import CarabinerServer
 
 /// The exit status of the command.
@@ -26,7 +27,7 @@ enum ExitStatus: Int32, Error {
   init(_ error: any Error) {
     switch error {
     case let status as ExitStatus: self = status
-    case is ManifestError, is ManifestProblem, is HostError, is StoreError: self = .refused
+    case is ManifestError, is ManifestProblem, is HostError, is StoreError, is ReleaseError: self = .refused
     case let error as ServerError: self = Self(error.code)
     case is CancellationError: self = .cancelled
     case let error as TransportError where error.code == .fileUnreadable || error.code == .fileChanged: self = .usage

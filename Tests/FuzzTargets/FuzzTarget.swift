@@ -32,6 +32,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
   case proxyHeader = "proxy-header"
   /// The messages of a worker: its answers, requests and states.
   case workerAnswer = "worker-answer"
+  /// Signed statements, and the files that decide which are accepted.
+  case release
 
   /// Checks an input.
   ///
@@ -52,6 +54,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case .http1Response: try checkResponse(bytes)
     case .proxyHeader: try checkProxyHeader(bytes)
     case .workerAnswer: try checkWorker(bytes)
+    case .release: try checkRelease(bytes)
     }
   }
 

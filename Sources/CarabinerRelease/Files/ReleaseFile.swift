@@ -37,7 +37,10 @@ package enum ReleaseFile {
   /// - Throws: ``ReleaseError`` if it cannot be read.
   package static func sidecar(at sidecar: String) throws(ReleaseError) -> [UInt8]? {
     var status = stat()
-    if unsafe stat(sidecar, &status) != 0, errno == ENOENT { return nil }
+    guard unsafe stat(sidecar, &status) == 0 else {
+      if errno == ENOENT { return nil }
+      throw ReleaseError(.unreadable, unsafe "\(sidecar) cannot be read: \(String(cString: strerror(errno)))")
+    }
     guard status.st_mode & S_IFMT == S_IFREG else { throw ReleaseError(.unreadable, "\(sidecar) is not a regular file") }
     return try bytes(sidecar, name: sidecar, maximumBytes: ReleaseSidecar.maximumBytes, .signature)
   }
