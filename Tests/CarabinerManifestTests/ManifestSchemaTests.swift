@@ -137,12 +137,13 @@ struct ManifestSchemaTests {
     var parts: [String: JSONValue] = [:]
     return places(everything).flatMap { place -> [Mutation] in
       // All other keys would be read again for each change.
-      let whole = place.components.first.map { key in
-        if let part = parts[key] { return part }
-        let part = reduced(everything, around: key)
-        parts[key] = part
-        return part
-      } ?? everything
+      let whole =
+        place.components.first.map { key in
+          if let part = parts[key] { return part }
+          let part = reduced(everything, around: key)
+          parts[key] = part
+          return part
+        } ?? everything
       var mutations = Self.strangers.map { Mutation(what: "\(place) = \($0)", value: whole.replacing(place, with: $0)) }
       if let last = place.components.last, case .object(var parent)? = whole[pointer: place.parent] {
         parent[last] = nil
