@@ -11,7 +11,7 @@ extension FuzzTarget {
       for count in bytes.indices {
         try require(ProxyHeader(bytes.prefix(count)) == .incomplete, "the begin of an incomplete header is something else")
       }
-    case .malformed: try require(ProxyHeader(bytes + [0]) == .malformed, "a further byte mends a header")
+    case .malformed: try require(ProxyHeader(bytes + [0]) == .malformed, "a further byte makes a header valid")
     case .complete(_, let length):
       try require((1...min(bytes.count, ProxyHeader.maximumBinary)).contains(length), "a header is longer than its bytes")
       try require(ProxyHeader(bytes.prefix(length)) == header, "a header depends on the bytes behind it")
