@@ -17,6 +17,9 @@ struct RefusedCalls: Sendable {
   /// The check whose rule a refused call breaks, whichever check is running.
   static let check = "PR03"
 
+  /// The call that a plugin with a capability of this name may make. It is refused all the same, and later calls need its descriptor.
+  static let socket = "socket"
+
   /// More than there are system calls.
   private static let maximumCount = 2048
 
@@ -34,8 +37,10 @@ struct RefusedCalls: Sendable {
   static var areCounted: Bool { CConfine_layers() & UInt32(CCONFINE_CALLS) != 0 }
 
   /// A finding for each call. It does not say how often the call was made, so that several checks find the same.
-  var findings: [Finding] {
-    calls.map { call in
+  ///
+  /// - Parameter declared: The capabilities of the note.
+  func findings(declared: Set<String>) -> [Finding] {
+    calls.filter { $0.name != Self.socket || !declared.contains(Self.socket) }.map { call in
       call.isNewer
         ? Finding(
           Self.check, .warning,

@@ -43,9 +43,10 @@ package enum TrialProcess {
     }
     CTestHost_catchTouches()
     if order.options.isTraced { unsafe CTestHost_openTrace(TestHostRecord.shared) }
-    var contents = contents(of: order)
+    var order = order
+    var contents = contents(of: &order)
     let refused = RefusedCalls.now
-    contents.findings += refused.findings
+    contents.findings += refused.findings(declared: order.options.capabilities)
     if let text = refused.text { Confinement.say(text) }
     TrialReport.write(contents, nonce: nonce)
     // No destructors of the plugin run here; LC09 checks them.
@@ -60,7 +61,8 @@ package enum TrialProcess {
     unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     TestHost.current.state.withLock { $0.isGuarded = false }
     if order.options.isTraced { unsafe CTestHost_openTrace(TestHostRecord.shared) }
-    var contents = contents(of: order)
+    var order = order
+    var contents = contents(of: &order)
     if let end = PluginWorker.current?.finish() {
       contents.findings += end.findings
       contents.failure = contents.failure ?? end.failure
@@ -70,7 +72,8 @@ package enum TrialProcess {
     _exit(0)
   }
 
-  private static func contents(of order: Order) -> TrialReport.Contents {
+  /// Runs the check. The capabilities of the plugin's note are added to the order.
+  private static func contents(of order: inout Order) -> TrialReport.Contents {
     var contents = TrialReport.Contents()
     guard let check = Catalog.check(order.check) else {
       contents.failure = "there is no check \(order.check)"
@@ -78,7 +81,7 @@ package enum TrialProcess {
     }
     let notes = TrialNotes(check: check.id)
     do {
-      try examine(check, notes, order)
+      try examine(check, notes, &order)
     } catch let skip as TrialNotes.Skip {
       contents.skip = skip.reason
     } catch {
@@ -89,8 +92,7 @@ package enum TrialProcess {
     return contents
   }
 
-  private static func examine(_ check: Check, _ notes: TrialNotes, _ order: Order) throws {
-    var order = order
+  private static func examine(_ check: Check, _ notes: TrialNotes, _ order: inout Order) throws {
     let bytes = try BoundedFile.bytes(at: order.plugin, maximumBytes: Self.maximumPluginBytes)
     if let image = try? ELFImage(bytes), let note = try? PluginNote(of: image, path: order.plugin) {
       order.options.capabilities.formUnion(note.capabilities)

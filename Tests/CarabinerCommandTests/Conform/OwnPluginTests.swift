@@ -6,12 +6,12 @@ import Testing
 /// The plugins of this repository, confined by the harness: C, C++, Rust and Swift with tasks and timers.
 @Suite("The repository's own plugins under test")
 struct OwnPluginTests {
-  /// A plugin that writes a file, which workers refuse.
-  static let writingPlugin = "audit-log"
+  /// Plugins that write a file or open a socket, which workers refuse.
+  static let inProcess: Set = ["audit-log", "redis-cache"]
 
   static let names = [
-    "audit-log", "cbor-parser", "complexity-guard", "hmac-sign", "jwt-auth", "noop", "recorder", "request-log", "token-auth",
-    "ttl-cache",
+    "audit-log", "cbor-parser", "complexity-guard", "hmac-sign", "jwt-auth", "noop", "recorder", "redis-cache", "request-log",
+    "token-auth", "ttl-cache",
   ]
 
   @Test("need no system call that is refused, and break no rule of the process", arguments: names)
@@ -22,6 +22,8 @@ struct OwnPluginTests {
     let checks = try JSONValue(parsing: run.output)["plugins"]?[0]?["checks"]?.array ?? []
     #expect(checks.count > 10, "\(run.errors)")
     #expect(checks.allSatisfy { ["PASS", "SKIP"].contains($0["status"]?.string ?? "") }, "\(checks)")
+    // It declares its sockets, which are refused all the same.
+    guard name != "redis-cache" else { return }
     #expect(checks.allSatisfy { $0["output"]?.string?.contains("refused system calls") != true }, "\(checks)")
   }
 }

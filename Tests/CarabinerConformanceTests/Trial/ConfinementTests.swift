@@ -45,9 +45,17 @@ struct ConfinementTests {
     "a refused call is a failure of PR03, and one that is newer than the harness a warning",
     arguments: [(425, .failure), (-1, .failure), (900, .warning)] as [(Int64, Finding.Severity)])
   func findings(_ number: Int64, _ severity: Finding.Severity) {
-    let found = [1, 5].map { RefusedCalls(calls: [.init(number: number, count: $0)]).findings }
+    let found = [1, 5].map { RefusedCalls(calls: [.init(number: number, count: $0)]).findings(declared: ["socket"]) }
     #expect(found[0].map(\.check) == ["PR03"])
     #expect(found[0].map(\.severity) == [severity])
     #expect(found[0] == found[1])
+  }
+
+  @Test("a socket is a failure of PR03, unless the note declares it")
+  func sockets() throws {
+    let number = try #require((0..<512).first { SystemCall.name(of: Int64($0)) == "socket" })
+    let calls = RefusedCalls(calls: [.init(number: Int64(number), count: 1)])
+    #expect(calls.findings(declared: ["abort"]).map(\.severity) == [.failure])
+    #expect(calls.findings(declared: ["socket"]) == [])
   }
 }

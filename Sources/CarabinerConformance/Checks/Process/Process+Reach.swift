@@ -52,6 +52,9 @@ extension Check {
         limits or schedules itself, and of memory that the harness cannot limit (MAP_SHARED with MAP_ANONYMOUS). A call that is newer than
         this harness is a warning.
 
+        A plugin that must have a connection of its own declares it: "capabilities":["socket"]. socket() is refused all the same, so
+        that the checks show what the plugin does without a network, but it breaks no rule.
+
         A look-up of a user, a group or a host name counts: libc opens a socket for it. Files are not part of this check. Landlock
         refuses to open them, and does not report it.
         """,
