@@ -44,6 +44,8 @@ package final class Worker: Sendable {
     /// The processor time that was reported last.
     var reportedTime = Duration.zero
     var waiting: [(crossing: WorkerCrossing, message: [UInt8])] = []
+    /// The number of hooks that have waited and are being sent. Those without room wait again, so their places are not given away.
+    var beingSent = 0
     /// Until their plugins are destroyed. Weak references would slow down each retain of an instance.
     var instances: [UInt32: WorkerInstance] = [:]
     /// The mapped plugins by the number of their file.
@@ -152,7 +154,7 @@ package final class Worker: Sendable {
     // The worker came up, or a slot became free, in the meantime.
     if let process, crossing.instance.send(crossing, message, to: process) { return nil }
     let isQueued = state.withLock { state in
-      guard state.waiting.count < Self.maximumWaiting else { return false }
+      guard state.waiting.count + state.beingSent < Self.maximumWaiting else { return false }
       state.waiting.append((crossing, message))
       return true
     }
@@ -171,6 +173,7 @@ package final class Worker: Sendable {
   func sendWaiting(at now: UInt64) {
     let (waiting, process) = state.withLock { state in
       defer { state.waiting = [] }
+      state.beingSent += state.waiting.count
       return (state.waiting, state.process)
     }
     guard !waiting.isEmpty else { return }
@@ -185,8 +188,10 @@ package final class Worker: Sendable {
         left.append(entry)
       }
     }
-    guard !left.isEmpty else { return }
-    state.withLock { $0.waiting = left + $0.waiting }
+    state.withLock { state in
+      state.beingSent -= waiting.count
+      if !left.isEmpty { state.waiting = left + state.waiting }
+    }
   }
 
   // MARK: Instances
