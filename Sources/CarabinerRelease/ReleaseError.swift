@@ -2,7 +2,7 @@
 package struct ReleaseError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of failure.
   package enum Code: String, Sendable, CaseIterable {
-    /// There is no sidecar.
+    /// The sidecar is missing.
     case unsigned
     /// The sidecar is malformed, it is about something else, or a signature is not valid.
     case signature

@@ -8,7 +8,7 @@ package struct SerialFile: Sendable {
   /// - Parameter path: A file in a folder that only root and the user of this process can change.
   package init(path: String) { self.path = path }
 
-  /// Reads the record. If there is no file, the record is empty, as on a new node.
+  /// Reads the record. If the file is missing, the record is empty, as on a new node.
   ///
   /// - Throws: ``ReleaseError`` if the file is malformed, cannot be read, or others could change it.
   package func read() throws(ReleaseError) -> SerialRecord {
