@@ -116,7 +116,7 @@ let package = Package(
       path: "Sources/GenerateDocumentation"),
 
     // How tests run compilers and other programs.
-    .target(name: "TestTools", path: "Tests/TestTools", swiftSettings: swiftSettings),
+    .target(name: "TestTools", dependencies: ["CLinux"], path: "Tests/TestTools", swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerTests", dependencies: ["Carabiner", "CarabinerWire", "TestTools"],
       swiftSettings: swiftSettings),

@@ -214,7 +214,7 @@ enum Gzip {
   }
 
   static func compress(_ data: Data) async throws -> Data {
-    let process = Process()
+    let process = ChildProcess()
     process.executableURL = URL(filePath: "/bin/gzip")
     process.arguments = ["-9c"]
     let input = Pipe.notInherited()

@@ -105,7 +105,7 @@ final class WebServer: Sendable {
       openssl ca -batch -notext -config ca.conf -cert authority.pem -keyfile authority.key -in server.csr -out server.pem \
         -startdate \(dates.0) -enddate \(dates.1)
       """
-    let process = Process()
+    let process = ChildProcess()
     process.executableURL = URL(filePath: "/bin/sh")
     process.arguments = ["-c", script]
     process.currentDirectoryURL = folder
@@ -123,7 +123,7 @@ final class WebServer: Sendable {
 final class ProcessHandle: @unchecked Sendable {
   // Foundation's Process may be used from any thread once it runs.
 
-  private let process = Process()
+  private let process = ChildProcess()
 
   init(_ path: String, _ arguments: [String]) throws {
     process.executableURL = URL(filePath: path)

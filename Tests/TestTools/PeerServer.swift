@@ -20,7 +20,7 @@ public class PeerServer: @unchecked Sendable {
   }
 
   private static func start(_ script: String, _ arguments: [String]) throws -> (port: Int, processID: Int32) {
-    let process = Process()
+    let process = ChildProcess()
     process.executableURL = Repository.python
     process.arguments = [Repository.root.appending(path: "Tests/Peers/\(script)").path] + arguments
     let output = Pipe.notInherited()

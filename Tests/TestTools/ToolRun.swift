@@ -36,7 +36,7 @@ public struct ToolRun: Sendable {
     blocking executable: URL, _ arguments: [String], _ input: Data, _ environment: [String: String], _ directory: URL?,
     _ meanwhile: (Int32) -> Void, _ onFirstLine: ((Int32) -> Void)?
   ) throws {
-    let process = Process()
+    let process = ChildProcess()
     process.executableURL = executable
     process.arguments = arguments
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }

@@ -123,7 +123,7 @@ struct AuditLogTests {
       print("bound", flush=True)
       print(s.recv(65536).decode(), flush=True)
       """
-    let daemon = Process()
+    let daemon = ChildProcess()
     daemon.executableURL = URL(filePath: "/usr/bin/python3")
     daemon.arguments = ["-c", script]
     let output = Pipe.notInherited()
@@ -150,7 +150,7 @@ struct AuditLogTests {
       print("bound", flush=True)
       time.sleep(600)
       """
-    let daemon = Process()
+    let daemon = ChildProcess()
     daemon.executableURL = URL(filePath: "/usr/bin/python3")
     daemon.arguments = ["-c", script]
     let output = Pipe.notInherited()

@@ -152,7 +152,7 @@ struct JWTAuthTests {
 
   private func hmac(_ header: String, _ claims: String, _ secret: Data) throws -> String {
     let data = "\(Data(header.utf8).base64URL).\(Data(claims.utf8).base64URL)"
-    let process = Process()
+    let process = ChildProcess()
     process.executableURL = URL(filePath: "/usr/bin/openssl")
     let secret = secret.map { String(UInt16($0) + 256, radix: 16).dropFirst() }.joined()
     process.arguments = [

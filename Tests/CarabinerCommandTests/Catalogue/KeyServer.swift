@@ -10,7 +10,7 @@ final class KeyServer: Sendable {
 
   init(folder: String) async throws {
     (port, processID) = try await offThePool {
-      let process = Process()
+      let process = ChildProcess()
       process.executableURL = URL(filePath: "/usr/bin/python3")
       process.arguments = [Repository.root.appending(path: "Tests/Peers/key_server.py").path, folder]
       let output = Pipe.notInherited()

@@ -159,7 +159,7 @@ struct RedisCacheTests {
   @Test("TLS: a certificate of the given authority is trusted, any other is not")
   func secure() async throws {
     for name in ["own", "other"] {
-      let process = Process()
+      let process = ChildProcess()
       process.executableURL = URL(filePath: "/usr/bin/openssl")
       process.arguments = [
         "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=redis",

@@ -11,7 +11,7 @@ final class RedisServer: Sendable {
   let port: Int
   private let arguments: [String]
   private let folder: StoreFolder
-  private let process: Mutex<Process>
+  private let process: Mutex<ChildProcess>
 
   var url: String { "redis://127.0.0.1:\(port)" }
 
@@ -40,8 +40,8 @@ final class RedisServer: Sendable {
   }
 
   /// Nil if it ended, for example because the port was in use.
-  private static func start(_ port: Int, _ arguments: [String], _ isSecure: Bool, _ folder: StoreFolder) throws -> Process? {
-    let process = Process()
+  private static func start(_ port: Int, _ arguments: [String], _ isSecure: Bool, _ folder: StoreFolder) throws -> ChildProcess? {
+    let process = ChildProcess()
     process.executableURL = URL(filePath: "/usr/bin/redis-server")
     let address = isSecure ? ["--port", "0", "--tls-port", "\(port)"] : ["--port", "\(port)"]
     process.arguments =
@@ -82,7 +82,7 @@ final class RedisServer: Sendable {
 
   /// The output of redis-cli, without the last line break.
   func ask(_ words: String...) throws -> String {
-    let process = Process()
+    let process = ChildProcess()
     process.executableURL = URL(filePath: "/usr/bin/redis-cli")
     process.arguments = ["-p", "\(port)"] + words
     let output = Pipe.notInherited()

@@ -131,7 +131,7 @@ struct ConformCommandTests {
 
   /// Whether a process can be started as number 1. This needs root, and some containers forbid it even to root.
   private static let canBeFirst: Bool = {
-    let process = Process()
+    let process = ChildProcess()
     process.executableURL = URL(filePath: "/usr/bin/unshare")
     process.arguments = ["--pid", "--fork", "--mount-proc", "true"]
     process.standardError = FileHandle.nullDevice

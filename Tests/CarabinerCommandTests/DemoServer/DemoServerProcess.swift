@@ -10,12 +10,12 @@ final class DemoServerProcess: Sendable {
 
   let port: Int
   private let processID: Int32
-  private let process: Mutex<Process>
+  private let process: Mutex<ChildProcess>
 
   var endpoint: String { "http://127.0.0.1:\(port)/graphql" }
 
   init(_ arguments: [String] = [], environment: [String: String] = [:]) throws {
-    let process = Process()
+    let process = ChildProcess()
     process.executableURL = CommandRun.root.appending(path: ".build/debug/carabiner")
     process.arguments = ["demo-server", "--quiet"] + arguments
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }

@@ -3,7 +3,7 @@ import TestTools
 
 /// A running request of curl, which knows nothing about GraphQL.
 struct RawRequest {
-  private let process = Process()
+  private let process = ChildProcess()
   private let output = Pipe.notInherited()
 
   /// Starts the request.

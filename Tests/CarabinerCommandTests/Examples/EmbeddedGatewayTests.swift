@@ -22,7 +22,7 @@ struct EmbeddedGatewayTests {
     let text = "carabiner: 1\nendpoint: \(upstream.origin)/graphql\nchain:\n  http: [response-code]\n"
     try Data(text.utf8).write(to: manifest)
 
-    let process = Process()
+    let process = ChildProcess()
     process.executableURL = Repository.root.appending(path: ".build/debug/EmbeddedGateway")
     process.arguments = [manifest.path, "127.0.0.1:0"]
     let output = Pipe.notInherited()

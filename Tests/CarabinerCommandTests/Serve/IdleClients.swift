@@ -13,7 +13,7 @@ final class IdleClients: Sendable {
   private let input = Pipe.notInherited()
 
   init(_ count: Int, port: Int) throws {
-    let process = Process()
+    let process = ChildProcess()
     process.executableURL = Repository.python
     process.arguments = [
       Repository.root.appending(path: "Tests/Peers/idle_connections.py").path, "\(port)", "\(count)",

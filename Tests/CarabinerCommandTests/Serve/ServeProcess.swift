@@ -14,7 +14,7 @@ final class ServeProcess: Sendable {
   let port: Int
   let processID: Int32
   let folder: StoreFolder
-  private let process: Mutex<Process>
+  private let process: Mutex<ChildProcess>
   private let log: String
 
   var origin: String { "http://127.0.0.1:\(port)" }
@@ -39,7 +39,7 @@ final class ServeProcess: Sendable {
     self.folder = folder
     // The path of a socket is limited to 107 bytes. Two gateways can share a folder, so the name is random.
     self.socket = socket ?? folder.file("\(UInt16.random(in: 0...(.max))).sock")
-    let process = Process()
+    let process = ChildProcess()
     let command = prefix + [CommandRun.root.appending(path: ".build/debug/carabiner").path]
     process.executableURL = URL(filePath: command[0])
     var words = Array(command.dropFirst()) + ["serve", "-m", folder.file(manifest), "--admin", "unix:\(self.socket)"]
@@ -49,7 +49,7 @@ final class ServeProcess: Sendable {
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     log = folder.file("serve-\(UUID().uuidString).log")
     try Data().write(to: URL(filePath: log))
-    process.standardError = FileHandle(forWritingAtPath: log)
+    if let file = FileHandle(forWritingAtPath: log) { process.standardError = file }
     let output = Pipe.notInherited()
     process.standardOutput = output
     process.standardInput = FileHandle.nullDevice

@@ -115,7 +115,7 @@ struct SoleServerTests {
 
   @Test("listening is an object where the log is one")
   func listening() async throws {
-    let process = Process()
+    let process = ChildProcess()
     process.executableURL = Repository.command
     process.arguments = [
       "serve", "-m", folder.file("chain.yaml"), "--endpoint", "http://127.0.0.1:9/", "--listen", "127.0.0.1:0", "--log-format",

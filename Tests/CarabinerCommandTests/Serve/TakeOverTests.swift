@@ -130,7 +130,7 @@ struct TakeOverTests {
       wrk.body = '{"query":"{ __typename }"}'
 
       """, to: "load.lua")
-    let wrk = Process()
+    let wrk = ChildProcess()
     // Signals are blocked in a child of this process, and wrk prints its result at SIGINT.
     wrk.executableURL = Repository.python
     let unblock = "import os, signal, sys; signal.pthread_sigmask(signal.SIG_SETMASK, []); os.execv(sys.argv[1], sys.argv[1:])"

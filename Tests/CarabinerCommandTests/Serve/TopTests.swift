@@ -144,7 +144,7 @@ struct TopTests {
 
 /// `carabiner top`, running as long as this value lives.
 private final class TopProcess {
-  private let process = Process()
+  private let process = ChildProcess()
   private let output: String
 
   init(_ arguments: [String]) throws {

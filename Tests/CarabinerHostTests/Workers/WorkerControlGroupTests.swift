@@ -49,7 +49,7 @@ struct WorkerControlGroupTests {
       unsafe rmdir("\(base)/carabiner-host")
       unsafe rmdir(base)
     }
-    let sleeper = Process()
+    let sleeper = ChildProcess()
     sleeper.executableURL = URL(filePath: "/bin/sleep")
     sleeper.arguments = ["60"]
     try sleeper.run()
