@@ -9,11 +9,17 @@
 #endif
 
 static int argument_count;
+static char **arguments;
 
 /* The C library calls constructors with the arguments of main(). */
-__attribute__((constructor)) static void note_arguments(int count) { argument_count = count; }
+__attribute__((constructor)) static void note_arguments(int count, char **values) {
+  argument_count = count;
+  arguments = values;
+}
 
 int CProgram_argumentCount(void) { return argument_count; }
+
+const char *CProgram_argument(int index) { return index >= 0 && index < argument_count ? arguments[index] : ""; }
 
 const char *CProgram_commit(void) { return CARABINER_COMMIT; }
 

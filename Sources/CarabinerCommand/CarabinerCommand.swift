@@ -29,9 +29,18 @@ struct CarabinerCommand: AsyncParsableCommand {
       ConformCommand.self, DemoServerCommand.self, ProbeCommand.self, ConformTrialCommand.self,
     ])
 
+  /// The arguments without the program's name; none if there is no /proc.
+  ///
+  /// Swift looks for them beside the environment, and misses them if a library of `LD_PRELOAD` has changed the environment.
+  private static var words: [String] {
+    let found = CommandLine.arguments.dropFirst()
+    guard found.isEmpty, FileManager.default.fileExists(atPath: "/proc/self/exe") else { return Array(found) }
+    return (0..<CProgram_argumentCount()).dropFirst().map { unsafe String(cString: CProgram_argument($0)) }
+  }
+
   /// Parses the arguments itself, so that a usage error exits with status 2.
   static func main() async {
-    let words = CommandLine.arguments.dropFirst()
+    let words = words
     if words.isEmpty, CProgram_argumentCount() > 1 {
       Terminal.complain(
         "there is no /proc, and the arguments cannot be read without it; mount it, as in mount -t proc proc /proc")
@@ -47,7 +56,7 @@ struct CarabinerCommand: AsyncParsableCommand {
       LineLogHandler(label: label, level: level)
     }
     do {
-      var command = try parseAsRoot()
+      var command = try parseAsRoot(words)
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
       } else {
