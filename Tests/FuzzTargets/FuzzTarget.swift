@@ -28,6 +28,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
   case http1Request = "http1-request"
   /// Responses of HTTP/1.1.
   case http1Response = "http1-response"
+  /// Events of a stream of server-sent events.
+  case events
   /// The header of the PROXY protocol.
   case proxyHeader = "proxy-header"
   /// The messages of a worker: its answers, requests and states.
@@ -52,6 +54,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case .grpcWebTrailers: try checkTrailers(bytes)
     case .http1Request: try checkRequest(bytes)
     case .http1Response: try checkResponse(bytes)
+    case .events: try checkEvents(bytes)
     case .proxyHeader: try checkProxyHeader(bytes)
     case .workerAnswer: try checkWorker(bytes)
     case .release: try checkRelease(bytes)
@@ -128,7 +131,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
   // MARK: Multipart
 
   /// The boundary in every input.
-  private static let boundary = "-"
+  static let boundary = "-"
 
   private func checkMultipart(_ bytes: [UInt8]) throws {
     let boundary = try MultipartBoundary(Self.boundary)
@@ -144,6 +147,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
       }
       try checkMerging(whole.parts)
     }
+    try checkPieces(bytes, boundary)
   }
 
   private struct Reading: Equatable {

@@ -106,7 +106,7 @@ public struct MultipartReader: Sendable {
   }
 
   /// Returns nil if more bytes are needed; throws if the body has ended too early.
-  private func end() throws(MultipartError) -> MultipartPart? {
+  func end<Value>() throws(MultipartError) -> Value? {
     guard isFinished, !isClosed else { return nil }
     switch state {
     case .preamble:
@@ -122,7 +122,7 @@ public struct MultipartReader: Sendable {
   // MARK: Before the first delimiter
 
   /// Searches the first delimiter; false if more bytes are needed.
-  private mutating func skipPreamble() throws(MultipartError) -> Bool {
+  mutating func skipPreamble() throws(MultipartError) -> Bool {
     while true {
       let (place, isFound) = search.first(in: buffer.span, from: scanned)
       guard preambleBytes + place - start <= limits.maximumPartBytes + 2 else {
@@ -150,7 +150,7 @@ public struct MultipartReader: Sendable {
   // MARK: Between two parts
 
   /// Reads the text after the boundary of a part. Returns false if more bytes are needed.
-  private mutating func passBoundary() throws(MultipartError) -> Bool {
+  mutating func passBoundary() throws(MultipartError) -> Bool {
     switch lineEnd(behind: start) {
     case .delimiter(let next): beginHeaders(at: next)
     case .close: close()
