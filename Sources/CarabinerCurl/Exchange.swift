@@ -77,8 +77,8 @@ class Exchange: @unchecked Sendable {
 
   /// Passes the head of the response to the consumer.
   func deliver(_ head: HTTPURLResponse) {
-    // A subscription has no fixed end. The multipart parser limits each part, and the whole body is not kept.
-    isEndless = request.takesParts && head.isMultipart
+    // A subscription has no fixed end. The parser limits each part or event, and the whole body is not kept.
+    isEndless = request.takesParts && (head.isMultipart || head.isEventStream && request.acceptsEvents)
     wake { $0.head = head }
   }
 

@@ -20,6 +20,14 @@ public struct GatewayLimits: Sendable, Hashable {
   public var maximumConnections = 20_000
   /// The maximum number of operations in one body. With 1, batches are not accepted.
   public var maximumBatch = 1
+  /// The maximum number of files in an upload. With 0, uploads are not accepted.
+  public var maximumFiles = 10
+  /// The maximum size of a file in an upload, in bytes.
+  public var maximumFileBytes = 64 << 20
+  /// The maximum size of an upload with all its files, in bytes.
+  public var maximumUploadBytes = 256 << 20
+  /// The time that a client has to send an upload. It must also send some bytes of it within ``receiveTimeout`` again and again.
+  public var uploadTimeout = TimeAmount.minutes(5)
   /// The time that a client has to send the head, and again to send the body.
   public var receiveTimeout = TimeAmount.seconds(15)
   /// The time within which a client must read some of the unsent data.

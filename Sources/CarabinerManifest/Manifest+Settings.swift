@@ -4,8 +4,8 @@ extension Manifest {
   /// The encoding of operations as HTTP requests.
   package var wireOptions: WireOptions {
     WireOptions(
-      usesGETForQueries: settings.usesGETForQueries, persistedQueries: persistedQueries, clientAwareness: settings.clientAwareness
-    )
+      usesGETForQueries: settings.usesGETForQueries, persistedQueries: persistedQueries,
+      clientAwareness: settings.clientAwareness, subscriptionFormat: settings.subscriptionFormat)
   }
 
   /// Limits and timeouts for the whole host.
@@ -69,6 +69,8 @@ extension Manifest {
     package var storeFields = InMemoryNormalizedCache.defaultMaximumFields
     /// Whether queries are sent by GET.
     package var usesGETForQueries = false
+    /// The format of subscriptions over HTTP that the upstream is asked for.
+    package var subscriptionFormat = WireOptions.SubscriptionFormat.multipart
     /// The information about the client program that is sent to the upstream; nil for none.
     package var clientAwareness: ClientAwareness?
     /// The code that sends requests to the upstream.

@@ -130,6 +130,9 @@ struct ManifestRefusalTests {
       "GET for mutations too", "carabiner: 1\nsettings: {get-for-queries: all}", .wrongType, "/settings/get-for-queries",
       "true or false"),
     Refusal(
+      "an unknown format of subscriptions", "carabiner: 1\nsettings: {subscriptions: sse}", .invalidValue,
+      "/settings/subscriptions", "multipart or events"),
+    Refusal(
       "a client as text", "carabiner: 1\nsettings: {client-awareness: shop}", .wrongType, "/settings/client-awareness",
       "must be an object"),
     Refusal(

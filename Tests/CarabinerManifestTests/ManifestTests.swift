@@ -37,14 +37,14 @@ struct ManifestTests {
     let manifest = try Manifest(
       text: """
         carabiner: 1
-        settings: {get-for-queries: true, client-awareness: {name: shop, version: "3"}}
+        settings: {get-for-queries: true, subscriptions: events, client-awareness: {name: shop, version: "3"}}
         built-ins: {persisted-queries: {enabled: true, get-for-hashes: true}}
         """)
     #expect(
       manifest.wireOptions
         == WireOptions(
           usesGETForQueries: true, persistedQueries: .init(isEnabled: true, usesGETForHashes: true),
-          clientAwareness: ClientAwareness(applicationName: "shop", applicationVersion: "3")))
+          clientAwareness: ClientAwareness(applicationName: "shop", applicationVersion: "3"), subscriptionFormat: .events))
   }
 
   @Test("D1, D6, D7: built-ins set the store's file, keys, policies and ages")

@@ -1,7 +1,8 @@
 """A second GraphQL server for the tests: ariadne, which is schema first, on hypercorn, which also supports HTTP/2.
 
 Prints "listening PORT" once it accepts connections. Its errors, its uploads and both WebSocket protocols are its own.
---legacy-websocket speaks graphql-ws in place of graphql-transport-ws; --tls-certificate and --tls-key serve HTTPS and wss.
+A subscription by POST that accepts text/event-stream is answered with events. --legacy-websocket speaks graphql-ws in place of
+graphql-transport-ws; --tls-certificate and --tls-key serve HTTPS and wss.
 """
 
 import argparse
@@ -19,7 +20,8 @@ from ariadne import (
     upload_scalar,
 )
 from ariadne.asgi import GraphQL
-from ariadne.asgi.handlers import GraphQLTransportWSHandler, GraphQLWSHandler
+from ariadne.asgi.handlers import GraphQLHTTPHandler, GraphQLTransportWSHandler, GraphQLWSHandler
+from ariadne.contrib.sse import SSESubscriptionHandler
 from graphql import GraphQLError
 from hypercorn.asyncio import serve
 from hypercorn.config import Config
@@ -151,7 +153,8 @@ async def main() -> None:
     config.certfile = options.tls_certificate
     config.keyfile = options.tls_key
     print(f"listening {listener.getsockname()[1]}", flush=True)
-    await serve(GraphQL(schema, websocket_handler=handler, execute_get_queries=True), config)
+    over_http = GraphQLHTTPHandler(subscription_handlers=[SSESubscriptionHandler(ping_interval=1)])
+    await serve(GraphQL(schema, http_handler=over_http, websocket_handler=handler, execute_get_queries=True), config)
 
 
 asyncio.run(main())

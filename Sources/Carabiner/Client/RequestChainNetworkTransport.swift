@@ -66,7 +66,9 @@ public struct RequestChainNetworkTransport: UploadingNetworkTransport {
   public func send<Operation: GraphQLOperation>(
     _ operation: Operation, fetchBehavior: FetchBehavior, configuration: RequestConfiguration
   ) throws -> PullStream<GraphQLResponse<Operation>> {
-    try send(jsonRequest(operation, fetchBehavior: fetchBehavior, configuration: configuration))
+    let request = jsonRequest(operation, fetchBehavior: fetchBehavior, configuration: configuration)
+    if let form = (operation as? DynamicOperation)?.form { return try send(StreamedUploadRequest(request, form: form)) }
+    return try send(request)
   }
 
   public func upload<Operation: GraphQLOperation>(

@@ -9,6 +9,8 @@ public struct DynamicOperation: GraphQLOperation {
   public var document: String
   public var variables: JSONObject
   public var extensions: JSONObject
+  /// The files that belong to the variables, and are still arriving; nil if there are none.
+  package var form: UploadedForm?
 
   /// Creates an operation.
   ///

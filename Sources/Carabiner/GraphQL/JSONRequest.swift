@@ -114,7 +114,9 @@ public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
 
   /// The defaults, then the name and version of the client, then the headers of the caller.
   func headers() -> HTTPHeaders {
-    var headers = operation.operationType == .subscription ? JSONRequestHeaders.subscription : JSONRequestHeaders.singleResult
+    var headers =
+      operation.operationType == .subscription
+      ? JSONRequestHeaders.subscription(wireOptions.subscriptionFormat) : JSONRequestHeaders.singleResult
     if let client = wireOptions.clientAwareness { headers.replace(with: client.headers) }
     if !additionalHeaders.isEmpty { headers.replace(with: additionalHeaders) }
     return headers
@@ -224,7 +226,16 @@ private enum JSONRequestHeaders {
     "Content-Type": "application/json",
     "Accept": "multipart/mixed;deferSpec=20220824,application/graphql-response+json,application/json",
   ]
-  static let subscription: HTTPHeaders = [
+  static func subscription(_ format: WireOptions.SubscriptionFormat) -> HTTPHeaders {
+    switch format {
+    case .multipart: parts
+    case .events: events
+    }
+  }
+
+  // Some servers compare the whole value.
+  private static let events: HTTPHeaders = ["Content-Type": "application/json", "Accept": "text/event-stream"]
+  private static let parts: HTTPHeaders = [
     "Content-Type": "application/json",
     // Some servers recognise the type only by this boundary; others ignore it.
     "Accept": "multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/graphql-response+json,application/json",

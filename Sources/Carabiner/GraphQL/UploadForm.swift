@@ -35,23 +35,45 @@ package struct UploadForm {
         throw RequestChainError(
           .invalidRequest, "\(file.mimeType.debugDescription) is not a media type; correct that of \(file.fieldName)")
       }
-      text += Array(
-        "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(index)\"; filename=\"\(file.originalName.escapedForForms)\"\r\n"
-          .utf8)
-      text += Array("Content-Type: \(file.mimeType)\r\n\r\n".utf8)
+      text += head(name: "\(index)", fileName: file.originalName, mediaType: file.mimeType)
       body.append(.data(Data(text)))
       body.append(try file.segment())
       text = Array("\r\n".utf8)
     }
-    text += Array("--\(boundary)--\r\n".utf8)
+    text += closeDelimiter
     body.append(.data(Data(text)))
     return body
+  }
+
+  private var closeDelimiter: [UInt8] { Array("--\(boundary)--\r\n".utf8) }
+
+  private func head(name: String, fileName: String, mediaType: String) -> [UInt8] {
+    Array(
+      "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(name.escapedForForms)\"; filename=\"\(fileName.escapedForForms)\"\r\n"
+        .utf8) + Array("Content-Type: \(mediaType)\r\n\r\n".utf8)
   }
 
   private func field(_ name: String, _ json: [UInt8]) -> [UInt8] {
     Array("--\(boundary)\r\nContent-Disposition: form-data; name=\"\(name)\"\r\nContent-Type: application/json\r\n\r\n".utf8)
       + json + Array("\r\n".utf8)
   }
+
+  // MARK: A form in pieces
+
+  /// The parts before the files, without the line break after them.
+  func opening(operations: [UInt8], files: [UploadedForm.File]) -> [UInt8] {
+    let map = JSONObject(files.map { (key: $0.name, value: JSONValue.array($0.places.map { .string($0) })) })
+    let fields = field("operations", operations) + field("map", JSONValue.object(map).serialized())
+    return Array(fields.dropLast(2))
+  }
+
+  /// The end of the part before, and the headers of a file.
+  func fileHead(name: String, fileName: String, mediaType: String) -> [UInt8] {
+    Array("\r\n".utf8) + head(name: name, fileName: fileName, mediaType: mediaType)
+  }
+
+  /// The end of the last part and of the form.
+  var closing: [UInt8] { Array("\r\n".utf8) + closeDelimiter }
 
   private func map(_ places: [String]) -> [UInt8] {
     let members = places.enumerated().map { (key: "\($0)", value: JSONValue.array([.string("variables.\($1)")])) }

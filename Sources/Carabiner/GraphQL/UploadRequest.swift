@@ -74,11 +74,7 @@ public struct UploadRequest<Operation: GraphQLOperation>: GraphQLRequest {
     }
     var sent = URLRequest(
       url: graphQLEndpoint, headers: request.headers(), timeoutInterval: requestTimeout ?? 0)
-    sent.headers["Content-Type"] = "multipart/form-data; boundary=\(boundary)"
-    // Any web page can send a form without preflight. Servers accept it only with a header that a web page cannot set.
-    if additionalHeaders["Apollo-Require-Preflight"] == nil {
-      sent.headers.add(name: "Apollo-Require-Preflight", value: "true")
-    }
+    sent.headers.describeForm(boundary: boundary, unlessIn: additionalHeaders)
     sent.body = .segmented(try body())
     sent.isIdempotent = operation.operationType != .mutation
     return sent

@@ -11,15 +11,27 @@ public struct WireOptions: Sendable, Hashable {
   /// The store needs them to recognise objects. Turn this off for servers that accept only registered documents. A
   /// ``DynamicOperation`` is sent unchanged.
   public var completesDocuments: Bool
+  /// The format of subscriptions over HTTP that the server is asked for.
+  public var subscriptionFormat: SubscriptionFormat
+
+  /// A format of the results of a subscription.
+  public enum SubscriptionFormat: String, Sendable, Hashable, CaseIterable {
+    /// Parts of a multipart response, with the parameter `subscriptionSpec=1.0`.
+    case multipart
+    /// Events of an event stream, by the distinct connections mode of GraphQL over SSE.
+    case events
+  }
 
   /// Creates options. The defaults are POST with documents, without name and version of the client.
   public init(
     usesGETForQueries: Bool = false, persistedQueries: PersistedQueryConfiguration = .init(),
-    clientAwareness: ClientAwareness? = nil, completesDocuments: Bool = true
+    clientAwareness: ClientAwareness? = nil, completesDocuments: Bool = true,
+    subscriptionFormat: SubscriptionFormat = .multipart
   ) {
     self.usesGETForQueries = usesGETForQueries
     self.persistedQueries = persistedQueries
     self.clientAwareness = clientAwareness
     self.completesDocuments = completesDocuments
+    self.subscriptionFormat = subscriptionFormat
   }
 }

@@ -18,6 +18,16 @@ extension HTTPURLResponse {
     }
   }
 
+  /// Whether the body is an event stream.
+  package var isEventStream: Bool {
+    // As above, with the first letter.
+    guard let place = headers.firstIndex(of: "Content-Type").flatMap({ headers.valueRange(at: $0).first }) else { return false }
+    switch headers.bytes[place] {
+    case UInt8(ascii: "t"), UInt8(ascii: "T"), UInt8(ascii: " "), 9: return mediaType == "text/event-stream"
+    default: return false
+    }
+  }
+
   /// Whether the media type is that of a GraphQL response.
   package var isGraphQLResponse: Bool { mediaType == "application/graphql-response+json" }
 }

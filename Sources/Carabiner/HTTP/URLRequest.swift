@@ -55,6 +55,12 @@ public struct URLRequest: Sendable, Hashable {
     self.isIdempotent = isIdempotent
   }
 
+  /// Whether the request asks for an event stream.
+  package var acceptsEvents: Bool { headers["Accept"]?.contains(Self.eventStream) == true }
+
+  /// The media type of an event stream.
+  static let eventStream = "text/event-stream"
+
   /// This request, for a caller that reads a multipart body part by part.
   consuming func takingParts() -> URLRequest {
     takesParts = true

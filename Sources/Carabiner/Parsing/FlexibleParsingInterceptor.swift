@@ -4,7 +4,7 @@ internal import FoundationEssentials
 /// Parses a GraphQL response in any format that a decoder supports, for example a property list.
 ///
 /// The decoder reads the members `data`, `errors` and `extensions` as JSON values. The typed data is decoded from these values, so
-/// date and key strategies of the decoder do not apply to it. Parts of a multipart response are JSON.
+/// date and key strategies of the decoder do not apply to it. Parts of a multipart response and events are JSON.
 public struct FlexibleParsingInterceptor<Decoder: FlexibleDecoder & Sendable>: ResponseParsingInterceptor {
   public var stageName: String { "flexible" }
   public let acceptedMediaTypes: AcceptedMediaTypes?
@@ -28,7 +28,7 @@ public struct FlexibleParsingInterceptor<Decoder: FlexibleDecoder & Sendable>: R
     response: HTTPResponse, for request: Request, includeCacheRecords: Bool
   ) async throws -> InterceptorResultStream<Request> {
     let head = response.response
-    if head.isMultipart {
+    if head.isMultipart || head.isEventStream && request.operation.operationType == .subscription {
       return try await JSONResponseParsingInterceptor(limits: limits).parse(
         response: response, for: request, includeCacheRecords: includeCacheRecords)
     }

@@ -3,8 +3,9 @@ internal import FoundationEssentials
 
 /// Parses a GraphQL response in JSON, whole or multipart.
 ///
-/// A response with a media type of `multipart/` gives a result for each part with new data, as soon as the part has arrived. A response
-/// of any other media type is parsed as one JSON text.
+/// A response with a media type of `multipart/` gives a result for each part with new data, as soon as the part has arrived. A
+/// subscription's response with the media type `text/event-stream` gives a result for each event `next`. A response of any other media
+/// type is parsed as one JSON text.
 public struct JSONResponseParsingInterceptor: ResponseParsingInterceptor {
   public var stageName: String { "json" }
 
@@ -31,6 +32,10 @@ public struct JSONResponseParsingInterceptor: ResponseParsingInterceptor {
       }
       let results = try MultipartResults(
         response, type, request: request, includesRecords: includeCacheRecords, limits: limits)
+      return PullStream { try await results.next() }
+    }
+    if head.isEventStream, request.operation.operationType == .subscription {
+      let results = EventResults(response, request: request, includesRecords: includeCacheRecords, limits: limits)
       return PullStream { try await results.next() }
     }
     let (limits, chunks) = (limits, response.chunks)

@@ -59,7 +59,8 @@ final class MultipartResults<Request: GraphQLRequest>: @unchecked Sendable {
         if let result = try result(of: part) { return .element(result) }
       } else if reader.isClosed {
         try finish()
-        await drain()
+        await response.drain(areChunksOver: areChunksOver, limits)
+        areChunksOver = true
         return .end
       } else {
         try await pullChunk()
@@ -96,20 +97,6 @@ final class MultipartResults<Request: GraphQLRequest>: @unchecked Sendable {
       try merged.finish()
     } catch {
       throw ResponseParsingError(error)
-    }
-  }
-
-  /// Reads the rest of the body, so that the connection can be reused. If the server does not end the body in time, it is dropped.
-  private func drain() async {
-    guard !areChunksOver else { return }
-    areChunksOver = true
-    _ = try? await Deadline(after: limits.epilogueTimeout).bounding(RequestChainError.idle(limits.epilogueTimeout)) {
-      [chunks = response.chunks] in
-      var left = ResponseLimits.maximumEpilogueBytes
-      for try await chunk in chunks {
-        left -= chunk.count
-        if left < 0 { break }
-      }
     }
   }
 

@@ -16,6 +16,10 @@ struct ServeLimits: ParsableArguments {
   @Option(name: .long, help: help(.rateKey, "header")) var rateKey: String?
   @Option(name: .long, help: help(.maximumConnections)) var maximumConnections: Int?
   @Option(name: .long, help: help(.maximumBatch)) var maximumBatch: Int?
+  @Option(name: .long, help: help(.maximumFiles)) var maximumFiles: Int?
+  @Option(name: .long, help: help(.maximumFile), transform: size) var maximumFile: Int?
+  @Option(name: .long, help: help(.maximumUpload), transform: size) var maximumUpload: Int?
+  @Option(name: .long, help: help(.uploadTimeout), transform: time) var uploadTimeout: Duration?
   @Option(name: .long, help: help(.receiveTimeout), transform: time) var receiveTimeout: Duration?
   @Option(name: .long, help: help(.sendTimeout), transform: time) var sendTimeout: Duration?
   @Option(name: .long, help: help(.maximumUnsentPerConnection), transform: size) var maximumUnsentPerConnection: Int?
@@ -73,6 +77,10 @@ struct ServeLimits: ParsableArguments {
       .rateKey: rateKey.map { .text($0) },
       .maximumConnections: maximumConnections.map { .number($0) },
       .maximumBatch: maximumBatch.map { .number($0) },
+      .maximumFiles: maximumFiles.map { .number($0) },
+      .maximumFile: maximumFile.map { .number($0) },
+      .maximumUpload: maximumUpload.map { .number($0) },
+      .uploadTimeout: uploadTimeout.map { .duration($0) },
       .receiveTimeout: receiveTimeout.map { .duration($0) },
       .sendTimeout: sendTimeout.map { .duration($0) },
       .maximumUnsentPerConnection: maximumUnsentPerConnection.map { .number($0) },

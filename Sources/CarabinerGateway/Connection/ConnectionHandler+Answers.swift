@@ -19,8 +19,11 @@ extension ConnectionHandler {
       writeCounted(body, nil, context)
       write(context: context, data: wrapOutboundOut(.end), promise: promise)
     case .end:
-      guard case .answering(let reply) = state else { return context.write(data, promise: promise) }
-      writeEnd(data, of: reply, promise, context)
+      switch state {
+      case .answering(let reply): writeEnd(data, of: reply, promise, context)
+      case .uploading(let upload): writeEnd(data, of: upload, promise, context)
+      case .idle, .receiving, .sending, .closing: context.write(data, promise: promise)
+      }
     }
   }
 
@@ -57,7 +60,7 @@ extension ConnectionHandler {
   private func clearSendDeadline() {
     switch state {
     case .sending, .closing: break
-    case .idle, .receiving, .answering: sendDeadline = nil
+    case .idle, .receiving, .uploading, .answering: sendDeadline = nil
     }
   }
 
@@ -125,12 +128,17 @@ extension ConnectionHandler {
     fields.set("Connection", "close")
     let replyHead = ReplyHead(status: refusal.status, fields: fields, framing: .length(body.readableBytes))
     let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-    context.writeAndFlush(wrapOutboundOut(.whole(replyHead, body))).whenComplete { _ in
-      // Further input is discarded for one second. If the connection were closed at once, the system would reset it, and the
-      // client might never read the response.
-      bound.value.close(mode: .output, promise: nil)
-      bound.value.eventLoop.scheduleTask(in: .seconds(1)) { bound.value.close(promise: nil) }
-    }
+    context.writeAndFlush(wrapOutboundOut(.whole(replyHead, body))).whenComplete { _ in Self.closeDiscarding(bound.value) }
+  }
+
+  /// Closes a connection whose client may still be sending.
+  ///
+  /// Further input is discarded for one second. If the connection were closed at once, the system would reset it, and the client
+  /// might never read the response.
+  static func closeDiscarding(_ context: ChannelHandlerContext) {
+    let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+    context.close(mode: .output, promise: nil)
+    context.eventLoop.scheduleTask(in: .seconds(1)) { bound.value.close(promise: nil) }
   }
 
   // MARK: Time
@@ -143,7 +151,7 @@ extension ConnectionHandler {
   }
 
   /// Sets the time by which the client must have read some of the data that is written.
-  private func awaitClient(_ context: ChannelHandlerContext) {
+  func awaitClient(_ context: ChannelHandlerContext) {
     let due = context.eventLoop.now + limits.sendTimeout
     sendDeadline = due
     if !isTimed { addToClock(due, context) }
@@ -176,6 +184,7 @@ extension ConnectionHandler {
       refuse(
         HTTPRefusal(status: .requestTimeout, message: "the request did not arrive completely within \(time) ms"),
         context)
+    case .uploading(let upload): uploadIsLate(upload, context)
     case .idle: context.close(promise: nil)
     case .answering, .sending, .closing: break
     }

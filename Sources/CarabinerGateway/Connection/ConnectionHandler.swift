@@ -14,6 +14,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Between requests, or in the head of one.
     case idle
     case receiving(RequestHead, ByteBuffer?)
+    /// The body is arriving while the response is produced.
+    case uploading(InboundUpload)
     /// The response is being produced.
     case answering(GatewayReply)
     /// The response is written, but the client has not read enough of it.
@@ -34,7 +36,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   let handler: any RequestHandler
   /// The limits for the request that is received or answered, or for the next one.
   @safe @exclusivity(unchecked) private(set) var limits: GatewayLimits
-  private let settings: CurrentSettings
+  let settings: CurrentSettings
   /// The version of the settings that ``limits`` come from.
   @safe @exclusivity(unchecked) private var settingsVersion: Int
   let connections: OpenConnections
@@ -44,7 +46,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   var keepsAlive: Bool
   /// Whether the client has closed its sending side.
   var isHalfClosed = false
-  @safe @exclusivity(unchecked) private var origin: ConnectionOrigin
+  @safe @exclusivity(unchecked) var origin: ConnectionOrigin
   /// Whether the deadline of an idle connection is that for the next request, and not that for the first one.
   @safe @exclusivity(unchecked) private var hasAnswered = false
   /// Input that arrived before the last response was written, in order.
@@ -115,7 +117,13 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   func channelInactive(context: ChannelHandlerContext) {
     if !isStream { connections.remove(context.channel) }
-    if case .answering(let reply) = state { reply.cancel() }
+    switch state {
+    case .answering(let reply): reply.cancel()
+    case .uploading(let upload):
+      upload.reply.cancel()
+      upload.body.end(.failure(CancellationError()))
+    case .idle, .receiving, .sending, .closing: break
+    }
     state = .closing
     held.removeAll()
     context.fireChannelInactive()
@@ -146,6 +154,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     // Input after the last request of a connection is ignored, also if it is invalid (RFC 9112, 9.6).
     case .closing: break
     case .answering, .sending: hold(.failure(error))
+    case .uploading(let upload): breakOff(upload, error)
     case .idle, .receiving: if held.isEmpty { refuse(error, context) } else { hold(.failure(error)) }
     }
   }
@@ -172,6 +181,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     switch state {
     case .closing: break
     case .answering, .sending: hold(.part(part))
+    case .uploading(let upload): take(part, of: upload, context)
     case .idle, .receiving: if held.isEmpty { take(part, context) } else { hold(.part(part)) }
     }
   }
@@ -188,17 +198,31 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   func read(context: ChannelHandlerContext) {
     switch state {
     case .answering where !held.isEmpty, .sending: owesRead = true
+    case .uploading(let upload) where upload.body.isFull(): suspend(upload)
     default: context.read()
     }
   }
 
   private func take(_ part: RequestPart, _ context: ChannelHandlerContext) {
     switch (part, state) {
-    case (.whole(let head, let body), .idle): if begin(head, context) { complete(head, body, context) }
+    case (.whole(let head, let body), .idle):
+      switch begin(head, context) {
+      case .refused: break
+      case .whole: complete(head, body, context)
+      case .upload:
+        beginUpload(head, context)
+        for part in [.body(body), .end] as [RequestPart] {
+          if case .uploading(let upload) = state { take(part, of: upload, context) }
+        }
+      }
     case (.head(let head), .idle):
-      guard begin(head, context) else { return }
-      state = .receiving(head, nil)
-      allow(limits.receiveTimeout, context)
+      switch begin(head, context) {
+      case .refused: break
+      case .whole:
+        state = .receiving(head, nil)
+        allow(limits.receiveTimeout, context)
+      case .upload: beginUpload(head, context)
+      }
     case (.body(let bytes), .receiving(let head, var body)):
       // The state must not hold a second reference to the buffer, or each append would copy it.
       state = .closing
@@ -214,30 +238,40 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
   }
 
+  /// The next step for a request whose head has arrived.
+  private enum Intake {
+    case refused
+    /// It is handled when its body has arrived.
+    case whole
+    /// It is handled at once.
+    case upload
+  }
+
   /// Checks a head.
-  ///
-  /// - Returns: Whether the request is not refused.
-  private func begin(_ head: RequestHead, _ context: ChannelHandlerContext) -> Bool {
+  private func begin(_ head: RequestHead, _ context: ChannelHandlerContext) -> Intake {
     renewLimits()
     // The decoder checks this for HTTP/1.1. The HTTP/2 library applies only the limits that the client has acknowledged.
     guard !isStream || head.isWithin(limits) else {
       refuse(.headTooLarge, to: head, context)
-      return false
+      return .refused
     }
     let check: RequestHeadCheck
+    let isUpload = handler.takesUpload(head)
     do throws(HTTPRefusal) {
       if let known = head.check { check = known } else { check = try RequestHeadCheck(head.headers) }
-      guard check.bodyLength <= limits.maximumBodyBytes else { throw .bodyTooLarge(limits) }
+      if check.bodyLength > (isUpload ? limits.maximumUploadBytes : limits.maximumBodyBytes) {
+        throw isUpload ? .uploadTooLarge(limits) : .bodyTooLarge(limits)
+      }
     } catch {
       refuse(error, to: head, context)
-      return false
+      return .refused
     }
     // An offer of another protocol is ignored, but the decoder treats the following bytes as that protocol.
     keepsAlive = keepsAlive && head.keepsAlive && !check.offersUpgrade && !connections.takesLastRequests
     if check.expectsContinue, head.version != .http1_0 {
       context.writeAndFlush(wrapOutboundOut(.head(ReplyHead(status: .continue, fields: [:]))), promise: nil)
     }
-    return true
+    return isUpload ? .upload : .whole
   }
 
   /// Takes the limits of a reload since the last request.
@@ -278,7 +312,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private var isFree: Bool {
     switch state {
     case .idle, .receiving: held.isEmpty
-    case .answering, .sending, .closing: false
+    case .uploading, .answering, .sending, .closing: false
     }
   }
 
@@ -300,7 +334,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     while let next = held.first {
       switch state {
       case .idle, .receiving: break
-      case .answering, .sending, .closing: return
+      case .uploading, .answering, .sending, .closing: return
       }
       held.removeFirst()
       switch next {

@@ -7,6 +7,10 @@ internal import Synchronization
 package final class GatewayReply: Sendable {
   private struct State {
     var isOver = false
+    /// Whether the body of the request is still arriving.
+    var isReceiving = false
+    /// Whether the connection is closed after the response, because the body of the request is still arriving.
+    var closesAfter = false
     /// Whether the body ends when the connection is closed.
     var endsByClosing = false
     /// The task that produces the response; cancelled if the client disconnects.
@@ -65,6 +69,9 @@ package final class GatewayReply: Sendable {
     }
     task?.cancel()
   }
+
+  /// Notes that the body of the request is still arriving, or has arrived.
+  func receives(_ isReceiving: Bool) { state.withLock { $0.isReceiving = isReceiving } }
 
   // MARK: Whole answers
 
@@ -153,19 +160,26 @@ package final class GatewayReply: Sendable {
 
   /// Closes the connection of a response that cannot be completed. The client sees that it is incomplete.
   package func abandon() {
-    finish()
+    // A response that is over already has its own end.
+    guard finish() else { return }
     channel.close(promise: nil)
   }
 
   // MARK: Parts of all of them
 
   /// Whether the connection stays open after the response.
-  var leavesOpen: Bool { keepsAlive && !(isOld && state.withLock(\.endsByClosing)) }
+  var leavesOpen: Bool {
+    keepsAlive && state.withLock { state in !state.closesAfter && !(isOld && state.endsByClosing) }
+  }
 
-  private func finish() {
+  /// Marks the response as over.
+  ///
+  /// - Returns: Whether it was not over before.
+  @discardableResult private func finish() -> Bool {
     state.withLock { state in
-      state.isOver = true
+      defer { state.isOver = true }
       state.task = nil
+      return !state.isOver
     }
   }
 
@@ -174,10 +188,18 @@ package final class GatewayReply: Sendable {
     fields.set("Date", DateField.now)
     if isStream {
       // The HTTP/2 codec removes connection-specific fields.
-    } else if !keepsAlive || endsByClosing {
+    } else if !keepsAlive || endsByClosing || closesAfterUpload() {
       fields.set("Connection", "close")
     } else if isOld {
       fields.set("Connection", "keep-alive")
+    }
+  }
+
+  /// Decides that the connection is closed after the response if the rest of the request would have to be read first.
+  private func closesAfterUpload() -> Bool {
+    state.withLock { state in
+      state.closesAfter = state.isReceiving
+      return state.closesAfter
     }
   }
 

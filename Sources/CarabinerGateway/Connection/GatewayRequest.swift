@@ -2,29 +2,30 @@ internal import Carabiner
 package import NIOCore
 package import NIOHTTP1
 
-/// A request that has been received completely.
+/// A request that has been received completely, or an upload whose head has been received.
 ///
 /// A class, because many functions and closures keep it.
 package final class GatewayRequest: Sendable {
   package let head: RequestHead
   package let body: ByteBuffer
+  /// The body of an upload, which is still arriving; nil for other requests.
+  package let upload: InboundBody?
   package let origin: RequestOrigin
 
-  init(head: RequestHead, body: ByteBuffer, origin: RequestOrigin) {
+  init(head: RequestHead, body: ByteBuffer, origin: RequestOrigin, upload: InboundBody? = nil) {
     self.head = head
     self.body = body
     self.origin = origin
+    self.upload = upload
   }
 
   /// The IP address of the client, without the port.
   package var client: String { origin.client }
 
   /// The target up to the question mark.
-  package var path: Substring { head.target[..<endOfPath] }
+  package var path: Substring { head.path }
   /// The target after the question mark; empty if it has none.
-  package var query: Substring { head.target[endOfPath...].dropFirst() }
-
-  private var endOfPath: String.Index { head.target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? head.target.endIndex }
+  package var query: Substring { head.target[head.endOfPath...].dropFirst() }
 
   /// All values of a field, joined with commas; nil if the field is absent.
   package func header(_ name: String) -> String? {
@@ -46,6 +47,9 @@ package protocol RequestHandler: Sendable {
   /// Answers a request through its reply, now or later. Called on the connection's event loop, so it must not block.
   func handle(_ request: GatewayRequest, _ reply: GatewayReply)
 
+  /// Whether a request is handled when its head has arrived, because its body may be too long for the memory.
+  func takesUpload(_ head: RequestHead) -> Bool
+
   /// Accepts a WebSocket upgrade, or answers through the reply as for any other request. Called on the event loop, as
   /// ``handle(_:_:)`` is.
   ///
@@ -63,6 +67,8 @@ package protocol RequestHandler: Sendable {
 
 extension RequestHandler {
   package func refusalFields(_ head: RequestHead) -> NIOHTTP1.HTTPHeaders { [:] }
+
+  package func takesUpload(_ head: RequestHead) -> Bool { false }
 
   package func upgrade(_ request: GatewayRequest, _ reply: GatewayReply) -> SocketUpgrade? {
     handle(request, reply)

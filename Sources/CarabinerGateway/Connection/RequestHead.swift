@@ -55,6 +55,11 @@ package struct RequestHead: Sendable {
       method: head.method, target: head.uri, version: head.version, headers: headers, keepsAlive: false, check: nil)
   }
 
+  /// The target up to the question mark.
+  var path: Substring { target[..<endOfPath] }
+
+  var endOfPath: String.Index { target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex }
+
   /// Whether the head is within the limits on fields and bytes.
   func isWithin(_ limits: GatewayLimits) -> Bool {
     headers.count <= limits.maximumHeadFields && target.utf8.count + headers.byteCount <= limits.maximumHeadBytes

@@ -47,6 +47,10 @@ extension HTTPRefusal {
   static func bodyTooLarge(_ limits: GatewayLimits) -> Self {
     Self(status: .payloadTooLarge, message: "the body is longer than \(limits.maximumBodyBytes) bytes")
   }
+
+  static func uploadTooLarge(_ limits: GatewayLimits) -> Self {
+    Self(status: .payloadTooLarge, message: "the upload is longer than \(limits.maximumUploadBytes) bytes")
+  }
 }
 
 extension String {

@@ -48,6 +48,8 @@ struct FailureAnswer: Sendable, Hashable {
       self.init(refusal: error.refusalStatus ?? 500, error.refusalDelay)
     case let error as TransportError: self.init(transport: error.code)
     case let error as UpstreamRefusal: self.init(upstream: error.code)
+    // The client's form became invalid while it was passed on.
+    case let error as RequestRefusal: self.init(error.status, error.code, error.message)
     case let error as RequestChainError where error.code == .timedOut || error.code == .idle:
       self.init(504, "UPSTREAM_TIMEOUT", "the operation did not finish in time")
     case let error as RequestChainError where error.code == .noResults:

@@ -32,9 +32,7 @@ struct InboundOperations: Sendable {
     case .GET, .HEAD:
       // Protects against CSRF: a page of another site can make a browser send a GET, but not with a custom header unless CORS
       // allows it.
-      let isPreflighted =
-        request.head.headers.contains(name: "apollo-require-preflight")
-        || request.head.headers.contains(name: "x-apollo-operation-name")
+      let isPreflighted = Self.isPreflighted(request.head.headers)
       let isEventSource =
         request.head.method == .GET && shape.subscription == .events
         && (isPreflighted || EventSourceCheck.isAllowed(request, policy?.crossOrigin, limits.allowedOrigins))
@@ -50,13 +48,32 @@ struct InboundOperations: Sendable {
     }
   }
 
+  /// One operation.
+  init(_ operation: DynamicOperation) {
+    operations = [operation]
+    isBatch = false
+  }
+
+  /// Whether the request has a header that a page of another site can set only after a preflight.
+  private static func isPreflighted(_ headers: Carabiner.HTTPHeaders) -> Bool {
+    headers.contains(name: "apollo-require-preflight") || headers.contains(name: "x-apollo-operation-name")
+  }
+
+  /// Protects forms against CSRF: a page of another site can make a browser send a form without a preflight.
+  static func requirePreflight(_ headers: Carabiner.HTTPHeaders) throws(RequestRefusal) {
+    guard isPreflighted(headers) else {
+      throw RequestRefusal(
+        400, "an upload needs the header Apollo-Require-Preflight, which shows that no other site's page made it", code: "CSRF")
+    }
+  }
+
   private static var forgery: RequestRefusal {
     RequestRefusal(
       400, "a GET needs the header Apollo-Require-Preflight, which shows that no other site's page made it", code: "CSRF")
   }
 
   /// Checks that the body has no content coding (RFC 9110, 8.4 and 15.5.16).
-  private static func requirePlain(_ headers: Carabiner.HTTPHeaders) throws(RequestRefusal) {
+  static func requirePlain(_ headers: Carabiner.HTTPHeaders) throws(RequestRefusal) {
     guard headers.elements(of: "content-encoding").contains(where: { $0.lowercased() != "identity" }) else { return }
     throw RequestRefusal(
       415, "a body in a content coding such as gzip is not supported; send it without Content-Encoding",

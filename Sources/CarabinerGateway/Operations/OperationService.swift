@@ -16,7 +16,7 @@ package final class OperationService: RequestHandler {
   let runner: any OperationRunner
   /// The policy of the current generation.
   let policies: CurrentPolicy
-  private let gate: OperationGate
+  let gate: OperationGate
   private let admission: Admission
   let batch = ResponseBatcher()
   let metrics: GatewayMetrics
@@ -92,6 +92,7 @@ package final class OperationService: RequestHandler {
           406, "accept application/json, application/graphql-response+json, or, for parts, multipart/mixed or text/event-stream",
           code: "NOT_ACCEPTABLE")
       }
+      if let upload = request.upload { return try handleUpload(upload, shape, exchange, settings.limits) }
       if request.body.readableBytes <= Self.maximumInlineBytes { return try read(shape, exchange, settings) }
       exchange.reply.prepared(
         by: Task(executorPreference: globalConcurrentExecutor) { [self] in
@@ -153,7 +154,7 @@ package final class OperationService: RequestHandler {
     }
   }
 
-  private func admit(
+  func admit(
     _ inbound: InboundOperations, _ shape: ResponseFormat, _ exchange: OperationExchange, _ limits: GatewayLimits
   ) throws(RequestRefusal) {
     let verdict = admission.enter(exchange.request.client) { [self] in

@@ -40,8 +40,8 @@ package final class GatewaySettings: Sendable {
   }
 
   /// The path of the gateway that a request names; nil if it is another one.
-  func path(of request: GatewayRequest) -> String? {
-    let asked = request.path
-    return paths.first { $0 == asked }
-  }
+  func path(of request: GatewayRequest) -> String? { path(request.path) }
+
+  /// The path of the endpoint with this text; nil if there is none.
+  func path(_ asked: Substring) -> String? { paths.first { $0 == asked } }
 }

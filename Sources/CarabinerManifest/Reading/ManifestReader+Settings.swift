@@ -7,7 +7,7 @@ extension ManifestReader {
     "staging", "timeout", "connect-timeout", "connections-per-host", "maximum-head", "maximum-body", "maximum-part",
     "redirect-headers", "idle-timeout", "maximum-attempts", "plugin-retries", "cancel-grace", "kept-memory",
     "breaker-cool-down", "crash-loop", "ca-file", "store-records", "store-bytes", "store-fields", "store-file-bytes",
-    "get-for-queries",
+    "get-for-queries", "subscriptions",
     "client-awareness", "transport", "websocket", "worker-user",
   ]
 
@@ -38,6 +38,7 @@ extension ManifestReader {
       case "store-fields": settings.storeFields = count(value, place, 1...1_000_000) ?? settings.storeFields
       case "ca-file": settings.certificateAuthorityFile = existing(value, place, "correct the path, or remove the key")
       case "get-for-queries": settings.usesGETForQueries = truth(value, place) ?? settings.usesGETForQueries
+      case "subscriptions": settings.subscriptionFormat = subscriptionFormat(value, place) ?? settings.subscriptionFormat
       case "client-awareness": settings.clientAwareness = clientAwareness(value, place)
       case "transport": settings.engine = engine(value, place) ?? settings.engine
       case "worker-user": settings.workerUser = workerUser(value, place) ?? settings.workerUser
@@ -82,6 +83,16 @@ extension ManifestReader {
       return nil
     }
     return known
+  }
+
+  private mutating func subscriptionFormat(
+    _ json: JSONValue, _ pointer: JSONPointer
+  ) -> WireOptions.SubscriptionFormat? {
+    guard let format = json.string.flatMap(WireOptions.SubscriptionFormat.init(rawValue:)) else {
+      problem(.invalidValue, pointer, "\(json) is not a known format of subscriptions; use multipart or events")
+      return nil
+    }
+    return format
   }
 
   private mutating func clientAwareness(_ json: JSONValue, _ pointer: JSONPointer) -> ClientAwareness? {

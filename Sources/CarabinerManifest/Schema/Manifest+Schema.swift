@@ -135,6 +135,10 @@ extension Manifest {
               "description": "The most fields of a root's record, which has one per list of arguments. The oldest are removed."
             },
             "get-for-queries": {"type": "boolean", "default": false, "description": "Whether queries are sent by GET, so that HTTP caches can answer them."},
+            "subscriptions": {
+              "enum": ["multipart", "events"], "default": "multipart",
+              "description": "The format of subscriptions over HTTP that the upstream is asked for: parts of a multipart response, or events (GraphQL over SSE, distinct connections mode)."
+            },
             "client-awareness": {
               "description": "The information about the client program that is sent to the upstream. Without this key, none is sent.",
               "type": "object",

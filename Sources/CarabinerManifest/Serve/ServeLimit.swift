@@ -11,6 +11,10 @@ package enum ServeLimit: String, Sendable, Hashable, CaseIterable {
   case rateKey = "rate-key"
   case maximumConnections = "maximum-connections"
   case maximumBatch = "maximum-batch"
+  case maximumFiles = "maximum-files"
+  case maximumFile = "maximum-file"
+  case maximumUpload = "maximum-upload"
+  case uploadTimeout = "upload-timeout"
   case receiveTimeout = "receive-timeout"
   case sendTimeout = "send-timeout"
   case maximumUnsentPerConnection = "maximum-unsent-per-connection"
@@ -47,14 +51,15 @@ package enum ServeLimit: String, Sendable, Hashable, CaseIterable {
     switch self {
     case .maximumBody, .maximumMessage: .size(1...1 << 30)
     case .maximumHead: .size(256...1 << 20)
-    case .maximumUnsentPerConnection, .maximumUnsent: .size(1...1 << 40)
+    case .maximumUnsentPerConnection, .maximumUnsent, .maximumFile, .maximumUpload: .size(1...1 << 40)
     case .maximumHeadFields: .count(10...10_000)
     case .maximumWaiting: .count(0...1_000_000)
     case .maximumBatch: .count(1...1000)
+    case .maximumFiles: .count(0...1000)
     case .maximumStreams: .count(1...100_000)
     case .maximumOperations, .maximumPerClient, .rateBurst, .maximumConnections, .maximumPerSocket, .maximumResets:
       .count(1...1_000_000)
-    case .receiveTimeout, .sendTimeout, .idleTimeout, .keepAlive, .heartbeat: .duration
+    case .receiveTimeout, .uploadTimeout, .sendTimeout, .idleTimeout, .keepAlive, .heartbeat: .duration
     case .webSocket, .legacyWebSocket, .http2, .queryPage: .truth
     case .rate: .rate
     case .rateKey: .headerName
@@ -72,6 +77,10 @@ package enum ServeLimit: String, Sendable, Hashable, CaseIterable {
     case .maximumPerClient, .rate, .rateBurst, .rateKey: nil
     case .maximumConnections: .number(20_000)
     case .maximumBatch: .number(1)
+    case .maximumFiles: .number(10)
+    case .maximumFile: .number(64 << 20)
+    case .maximumUpload: .number(256 << 20)
+    case .uploadTimeout: .duration(.seconds(300))
     case .receiveTimeout: .duration(.seconds(15))
     case .sendTimeout, .keepAlive: .duration(.seconds(30))
     case .maximumUnsentPerConnection: .number(32 << 20)
@@ -101,6 +110,11 @@ package enum ServeLimit: String, Sendable, Hashable, CaseIterable {
         + "value. Without it, or if a request lacks it, the address identifies the client."
     case .maximumConnections: "The most open connections."
     case .maximumBatch: "The most operations in one batch request."
+    case .maximumFiles: "The most files of an upload. With 0, uploads are not accepted."
+    case .maximumFile: "The largest file of an upload. Larger ones are answered with 413."
+    case .maximumUpload: "The largest upload with all its files. Larger ones are answered with 413."
+    case .uploadTimeout:
+      "The time limit for receiving an upload. A client that sends nothing for receive-timeout is also refused."
     case .receiveTimeout: "The time limit for receiving the head of a request, and for its body."
     case .sendTimeout: "The time after which a connection is closed if the client reads nothing of its response."
     case .maximumUnsentPerConnection:

@@ -24,6 +24,10 @@ extension GatewayLimits {
     case (.rateKey, .text(let name)): rate?.keyField = name
     case (.maximumConnections, .number(let count)): maximumConnections = count
     case (.maximumBatch, .number(let count)): maximumBatch = count
+    case (.maximumFiles, .number(let count)): maximumFiles = count
+    case (.maximumFile, .number(let bytes)): maximumFileBytes = bytes
+    case (.maximumUpload, .number(let bytes)): maximumUploadBytes = bytes
+    case (.uploadTimeout, .duration(let time)): uploadTimeout = TimeAmount(time)
     case (.receiveTimeout, .duration(let time)): receiveTimeout = TimeAmount(time)
     case (.sendTimeout, .duration(let time)): sendTimeout = TimeAmount(time)
     case (.maximumUnsentPerConnection, .number(let bytes)): maximumUnsentPerConnection = bytes
@@ -59,6 +63,10 @@ extension GatewayLimits {
     case .rateKey: rate?.keyField.map { .text($0) }
     case .maximumConnections: .number(maximumConnections)
     case .maximumBatch: .number(maximumBatch)
+    case .maximumFiles: .number(maximumFiles)
+    case .maximumFile: .number(maximumFileBytes)
+    case .maximumUpload: .number(maximumUploadBytes)
+    case .uploadTimeout: .duration(Duration(uploadTimeout))
     case .receiveTimeout: .duration(Duration(receiveTimeout))
     case .sendTimeout: .duration(Duration(sendTimeout))
     case .maximumUnsentPerConnection: .number(maximumUnsentPerConnection)

@@ -32,9 +32,9 @@ final class OperationWatch: Sendable {
   /// The duration so far.
   var time: Duration { .now - start }
 
-  /// The operation with its result; nil for a subscription, a cancelled operation or one that is too large to record.
+  /// The operation with its result; nil for a subscription, an upload, a cancelled operation or one that is too large to record.
   func recorded(_ outcome: OperationOutcome) -> RecordedOperation? {
-    guard operation.operationType != .subscription, let exchanges = recording.exchanges else { return nil }
+    guard operation.operationType != .subscription, operation.form == nil, let exchanges = recording.exchanges else { return nil }
     let result: RecordedOperation.Result
     switch outcome {
     case .cancelled: return nil

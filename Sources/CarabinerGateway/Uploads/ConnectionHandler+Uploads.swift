@@ -1,0 +1,107 @@
+internal import CarabinerHTTP1
+internal import CarabinerWire
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Passes the body of an upload on while it arrives.
+extension ConnectionHandler {
+  /// Lets the request be handled before its body has arrived.
+  func beginUpload(_ head: RequestHead, _ context: ChannelHandlerContext) {
+    let reply = GatewayReply(channel: context.channel, to: head, keepsAlive: keepsAlive)
+    reply.receives(true)
+    let loop = context.eventLoop
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    let body = InboundBody { loop.execute { bound.value.resumeReading() } }
+    state = .uploading(InboundUpload(reply: reply, body: body, end: loop.now + limits.uploadTimeout))
+    awaitBytes(before: loop.now + limits.uploadTimeout, context)
+    handler.handle(
+      GatewayRequest(head: head, body: ByteBuffer(), origin: origin.origin(of: head), upload: body), reply)
+  }
+
+  func take(_ part: RequestPart, of upload: InboundUpload, _ context: ChannelHandlerContext) {
+    switch part {
+    case .body(let bytes):
+      var upload = upload
+      upload.received += bytes.readableBytes
+      state = .uploading(upload)
+      guard upload.received <= limits.maximumUploadBytes else {
+        return fail(upload, RequestRefusal(HTTPRefusal.uploadTooLarge(limits)))
+      }
+      upload.body.add(bytes)
+      awaitBytes(before: upload.end, context)
+    case .end:
+      deadline = nil
+      upload.reply.receives(false)
+      state = .answering(upload.reply)
+      upload.body.end(.success(()))
+    case .head, .whole: context.close(promise: nil)
+    }
+  }
+
+  // MARK: A body that does not arrive
+
+  /// The operation that reads the body fails, and answers the request.
+  private func fail(_ upload: InboundUpload, _ refusal: RequestRefusal) {
+    deadline = nil
+    upload.body.end(.failure(refusal))
+  }
+
+  /// Fails an upload whose body is not valid HTTP.
+  func breakOff(_ upload: InboundUpload, _ error: HTTP1Error) {
+    fail(upload, RequestRefusal(400, "this is not a valid HTTP request: \(error.reason)"))
+  }
+
+  func uploadIsLate(_ upload: InboundUpload, _ context: ChannelHandlerContext) {
+    let isOver = upload.end <= context.eventLoop.now
+    let time = (isOver ? limits.uploadTimeout : limits.receiveTimeout).nanoseconds / 1_000_000
+    let fact = isOver ? "the upload did not arrive completely" : "no byte of the upload arrived"
+    fail(upload, RequestRefusal(HTTPRefusal(status: .requestTimeout, message: "\(fact) within \(time) ms")))
+  }
+
+  /// Sets the time by which more bytes must arrive.
+  private func awaitBytes(before end: NIODeadline, _ context: ChannelHandlerContext) {
+    let now = context.eventLoop.now
+    allow(min(limits.receiveTimeout, end - now), context)
+  }
+
+  // MARK: Back-pressure
+
+  /// Stops reading until the operation has read. The client is not late in that time.
+  func suspend(_ upload: InboundUpload) {
+    owesRead = true
+    if deadline != nil { deadline = upload.end }
+  }
+
+  private func resumeReading() {
+    guard let context, owesRead else { return }
+    owesRead = false
+    if case .uploading(let upload) = state, deadline != nil { awaitBytes(before: upload.end, context) }
+    read(context: context)
+  }
+
+  // MARK: A response before the end of the body
+
+  /// Ends a response that is complete while the client is still sending, and closes the connection.
+  func writeEnd(
+    _ data: NIOAny, of upload: InboundUpload, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
+  ) {
+    state = .closing
+    deadline = nil
+    upload.body.end(.failure(CancellationError()))
+    awaitClient(context)
+    let written = promise ?? context.eventLoop.makePromise()
+    let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+    written.futureResult.whenComplete { _ in Self.closeDiscarding(bound.value) }
+    context.write(data, promise: written)
+    if owesRead {
+      owesRead = false
+      context.read()
+    }
+  }
+}
+
+extension RequestRefusal {
+  fileprivate init(_ refusal: HTTPRefusal) {
+    self.init(Int(refusal.status.code), refusal.message, code: RefusalText.code(of: refusal.status))
+  }
+}
