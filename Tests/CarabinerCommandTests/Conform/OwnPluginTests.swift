@@ -11,6 +11,7 @@ struct OwnPluginTests {
 
   static let names = [
     "audit-log", "cbor-parser", "complexity-guard", "hmac-sign", "jwt-auth", "noop", "recorder", "redis-cache", "request-log",
+    "response-mask",
     "token-auth", "ttl-cache",
   ]
 
