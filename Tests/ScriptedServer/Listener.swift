@@ -17,12 +17,16 @@ public final class Listener: Sendable {
   public init(backlog: Int32, isOpen: Bool = true, host: UInt8 = 1, port: Int = 0) throws {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw SocketFailure("socket", errno) }
+    // A port that is asked for may have been that of an earlier server, whose connections wait for their end. Both servers must allow it.
+    // A free port is asked for without it, or two servers that do not listen yet could get the same.
+    if port != 0 { Self.allowReuse(descriptor) }
     var address = Self.loopback(port: port, host: host)
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let bound = unsafe withUnsafeMutablePointer(to: &address) { address in
       unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-        unsafe bind(descriptor, address, length) == 0 && (!isOpen || listen(descriptor, backlog) == 0)
-          && getsockname(descriptor, address, &length) == 0
+        guard unsafe bind(descriptor, address, length) == 0 else { return false }
+        Self.allowReuse(descriptor)
+        return unsafe (!isOpen || listen(descriptor, backlog) == 0) && getsockname(descriptor, address, &length) == 0
       }
     }
     guard bound else {
@@ -32,6 +36,11 @@ public final class Listener: Sendable {
     }
     self.descriptor = descriptor
     self.port = Int(UInt16(bigEndian: address.sin_port))
+  }
+
+  private static func allowReuse(_ descriptor: Int32) {
+    var isReused: Int32 = 1
+    unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isReused, socklen_t(MemoryLayout<Int32>.size))
   }
 
   deinit { Glibc.close(descriptor) }
