@@ -28,7 +28,7 @@ struct BrowserTests {
 
     deinit { process.terminate() }
 
-    /// What the page found, by its host.
+    /// The results of the page, by its host.
     func found(_ gateway: String) throws -> JSONValue {
       try input.fileHandleForWriting.write(contentsOf: Data("\(gateway)\n".utf8))
       let data = try output.fileHandleForReading.readToEnd() ?? Data()

@@ -57,7 +57,7 @@ struct ResponseEditor {
         // A field that the operation does not select is taken by its own name.
         let names = field?.names ?? [key]
         let next: [Progress] = progress.compactMap { rule, step in
-          // Nor must a rule fail because of a `*` for a value that is no list.
+          // Nor must a rule fail because of a `*` for a value that is not a list.
           let step = step + rule.path[step...].prefix { $0 == .elements }.count
           guard step < rule.path.count, case .field(let name) = rule.path[step], names.contains(name) else { return nil }
           return (rule, step + 1)
@@ -70,7 +70,7 @@ struct ResponseEditor {
     }
   }
 
-  /// Whether a value that is no list is that of the rule.
+  /// Whether a value that is not a list is that of the rule.
   private static func isAtEnd(_ progress: Progress) -> Bool {
     progress.rule.path[progress.step...].allSatisfy { $0 == .elements }
   }
