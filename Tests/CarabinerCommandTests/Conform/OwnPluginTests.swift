@@ -11,8 +11,7 @@ struct OwnPluginTests {
 
   static let names = [
     "audit-log", "cbor-parser", "complexity-guard", "hmac-sign", "jwt-auth", "noop", "recorder", "redis-cache", "request-log",
-    "response-mask",
-    "token-auth", "ttl-cache",
+    "response-mask", "token-auth", "ttl-cache",
   ]
 
   @Test("need no system call that is refused, and break no rule of the process", arguments: names)

@@ -11,7 +11,8 @@ struct ResponseMask: GraphQL.Stage, GraphQL.OnResult, Validating, SelfTesting {
       {"type": "object", "additionalProperties": false, "required": ["rules"], "properties": {
         "rules": {"type": "array", "minItems": 1, "maxItems": 64, "items": {
           "type": "object", "additionalProperties": false, "required": ["path", "action"], "properties": {
-            "path": {"type": "string", "minLength": 1, "maxLength": 1000}, "action": {"enum": ["remove", "mask"]},
+            "path": {"type": "string", "minLength": 1, "maxLength": 1000, "examples": ["users.*.email"]},
+            "action": {"enum": ["remove", "mask"]},
             "text": {"type": "string", "maxLength": 1000},
             "operations": {"type": "array", "minItems": 1, "maxItems": 64, "items": {"type": "string", "minLength": 1, "maxLength": 200}},
             "unless": {"type": "object", "additionalProperties": false, "required": ["header", "values"], "properties": {
