@@ -71,6 +71,8 @@ let package = Package(
     .target(name: "CarabinerWire", swiftSettings: swiftSettings),
     // HTTP/1.1 as state machines without input and output, for both sides.
     .target(name: "CarabinerHTTP1", dependencies: ["CarabinerWire"], swiftSettings: swiftSettings),
+    // The protocol of Redis as a state machine without input and output.
+    .target(name: "CarabinerRESP", swiftSettings: swiftSettings),
     .target(name: "CarabinerDigest", dependencies: ["CCrypto"], swiftSettings: swiftSettings),
     .target(name: "CarabinerFiles", swiftSettings: swiftSettings),
     // Signed statements about files, as state and rules. Only its folder Files reads files.
@@ -137,7 +139,9 @@ let package = Package(
     // What is checked of any bytes whatever, by libFuzzer and by the replay of its findings.
     .target(
       name: "FuzzTargets",
-      dependencies: ["Carabiner", "CarabinerHTTP1", "CarabinerHost", "CarabinerManifest", "CarabinerRelease", "CarabinerWire"],
+      dependencies: [
+        "Carabiner", "CarabinerHTTP1", "CarabinerHost", "CarabinerManifest", "CarabinerRESP", "CarabinerRelease", "CarabinerWire",
+      ],
       path: "Tests/FuzzTargets",
       swiftSettings: swiftSettings),
     .testTarget(
@@ -343,6 +347,7 @@ if !librariesOnly {
         .product(name: "NIOWebSocket", package: "swift-nio"),
       ],
       swiftSettings: swiftSettings),
+    .testTarget(name: "CarabinerRedisTests", dependencies: ["CarabinerRESP"], swiftSettings: swiftSettings),
     // A WebSocket of a scripted server.
     .target(
       name: "ScriptedSocket", dependencies: ["CarabinerDigest", "CarabinerWire", "ScriptedServer"], path: "Tests/ScriptedSocket",

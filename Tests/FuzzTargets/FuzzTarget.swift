@@ -36,6 +36,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
   case workerAnswer = "worker-answer"
   /// Signed statements, and the files that decide which are accepted.
   case release
+  /// Answers of Redis, in RESP2 and RESP3.
+  case redisReply = "redis-reply"
 
   /// Checks an input.
   ///
@@ -58,6 +60,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case .proxyHeader: try checkProxyHeader(bytes)
     case .workerAnswer: try checkWorker(bytes)
     case .release: try checkRelease(bytes)
+    case .redisReply: try checkReplies(bytes)
     }
   }
 
