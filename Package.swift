@@ -347,7 +347,24 @@ if !librariesOnly {
         .product(name: "NIOWebSocket", package: "swift-nio"),
       ],
       swiftSettings: swiftSettings),
-    .testTarget(name: "CarabinerRedisTests", dependencies: ["CarabinerRESP"], swiftSettings: swiftSettings),
+    // Commands to Redis or Valkey, over NIO.
+    .target(
+      name: "CarabinerRedis",
+      dependencies: [
+        "CarabinerRESP",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOTLS", package: "swift-nio"),
+      ],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "CarabinerRedisTests",
+      dependencies: [
+        "CarabinerRESP", "CarabinerRedis", "ScriptedServer", "TestTools", .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: swiftSettings),
     // A WebSocket of a scripted server.
     .target(
       name: "ScriptedSocket", dependencies: ["CarabinerDigest", "CarabinerWire", "ScriptedServer"], path: "Tests/ScriptedSocket",

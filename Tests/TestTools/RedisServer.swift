@@ -1,25 +1,32 @@
-import Foundation
-import Synchronization
-import TestTools
+internal import Foundation
+internal import Glibc
+internal import Synchronization
 
 /// A `redis-server` on a port of its own, running as long as this value lives.
-final class RedisServer: Sendable {
-  struct DidNotStart: Error {
-    let output: String
+public final class RedisServer: Sendable {
+  /// The reason why it does not run.
+  public struct DidNotStart: Error {
+    public let output: String
   }
 
-  let port: Int
+  /// The port on loopback.
+  public let port: Int
   private let arguments: [String]
-  private let folder: StoreFolder
+  private let isSecure: Bool
+  private let folder: URL
   private let process: Mutex<ChildProcess>
 
-  var url: String { "redis://127.0.0.1:\(port)" }
+  /// The URL, without TLS.
+  public var url: String { "redis://127.0.0.1:\(port)" }
 
+  /// Starts a server without persistence.
+  ///
   /// - Parameters:
   ///   - arguments: Settings of redis-server, beside those for the address.
   ///   - isSecure: Whether it takes TLS only. The arguments name its certificate.
-  init(_ arguments: [String] = [], isSecure: Bool = false) async throws {
-    let folder = try StoreFolder()
+  public init(_ arguments: [String] = [], isSecure: Bool = false) async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "carabiner-redis-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let (process, port) = try await offThePool {
       for _ in 0..<50 {
         let port = Int.random(in: 20_000..<32_000)
@@ -30,6 +37,7 @@ final class RedisServer: Sendable {
     self.process = Mutex(process)
     self.port = port
     self.arguments = arguments
+    self.isSecure = isSecure
     self.folder = folder
   }
 
@@ -37,10 +45,11 @@ final class RedisServer: Sendable {
     let id = process.withLock(\.processIdentifier)
     kill(id, SIGCONT)
     kill(id, SIGKILL)
+    try? FileManager.default.removeItem(at: folder)
   }
 
   /// Nil if it ended, for example because the port was in use.
-  private static func start(_ port: Int, _ arguments: [String], _ isSecure: Bool, _ folder: StoreFolder) throws -> ChildProcess? {
+  private static func start(_ port: Int, _ arguments: [String], _ isSecure: Bool, _ folder: URL) throws -> ChildProcess? {
     let process = ChildProcess()
     process.executableURL = URL(filePath: "/usr/bin/redis-server")
     let address = isSecure ? ["--port", "0", "--tls-port", "\(port)"] : ["--port", "\(port)"]
@@ -59,13 +68,13 @@ final class RedisServer: Sendable {
   }
 
   /// Stops it: connections stay open, and nothing is answered.
-  func stop() async throws { try await StoppedProcess.stop(process.withLock(\.processIdentifier)) }
+  public func stop() async throws { try await StoppedProcess.stop(process.withLock(\.processIdentifier)) }
 
   /// Continues after `stop()`.
-  func proceed() { kill(process.withLock(\.processIdentifier), SIGCONT) }
+  public func proceed() { kill(process.withLock(\.processIdentifier), SIGCONT) }
 
   /// Kills it, and waits for its end. Its data are lost.
-  func end() {
+  public func end() {
     process.withLock { process in
       kill(process.processIdentifier, SIGKILL)
       process.waitUntilExit()
@@ -73,15 +82,15 @@ final class RedisServer: Sendable {
   }
 
   /// Starts it again on the same port, after `end()`.
-  func restart() async throws {
-    let (port, arguments, folder) = (port, arguments, folder)
-    let again = try await offThePool { try Self.start(port, arguments, false, folder) }
+  public func restart() async throws {
+    let (port, arguments, isSecure, folder) = (port, arguments, isSecure, folder)
+    let again = try await offThePool { try Self.start(port, arguments, isSecure, folder) }
     guard let again else { throw DidNotStart(output: "the port \(port) is in use by another process now") }
     process.withLock { $0 = again }
   }
 
   /// The output of redis-cli, without the last line break.
-  func ask(_ words: String...) throws -> String {
+  public func ask(_ words: String...) throws -> String {
     let process = ChildProcess()
     process.executableURL = URL(filePath: "/usr/bin/redis-cli")
     process.arguments = ["-p", "\(port)"] + words
@@ -93,10 +102,5 @@ final class RedisServer: Sendable {
     let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
     return text.trimmingCharacters(in: .newlines)
-  }
-
-  /// The keys of stored responses.
-  func entries() throws -> [String] {
-    try ask("KEYS", "*:q:*").split(separator: "\n").map(String.init)
   }
 }

@@ -1,0 +1,136 @@
+internal import CarabinerRESP
+internal import Logging
+internal import NIOCore
+internal import NIOPosix
+
+/// A connection that is made again after it was lost, with the circuit that opens when Redis is too slow.
+///
+/// No command waits for a connection to be made: while there is none, calls fail at once.
+final class RedisLink: @unchecked Sendable {
+  // Only the event loop uses the `var` properties.
+
+  private let opening: RedisOpening
+  private let channels: [String]
+  private let loop: any EventLoop
+  private let logger: Logger
+  private let observer: @Sendable (RedisEvent) -> Void
+  private let admission: Admission
+  private var connection: RedisConnection?
+  private var backoff: Backoff
+  /// The index of the URL to try next.
+  private var nextURL = 0
+  private var retry: Scheduled<Void>?
+  /// The budgets that were exhausted since the last answer in time.
+  private var exhausted = 0
+  private var wasOpen = false
+  private var isShutDown = false
+  /// The last failure that was logged, which is not logged again at each attempt.
+  private var logged: RedisError?
+  private var generator = SystemRandomNumberGenerator()
+
+  init(_ opening: RedisOpening, channels: [String], _ logger: Logger, _ observer: @escaping @Sendable (RedisEvent) -> Void) {
+    (self.opening, self.channels, self.logger, self.observer) = (opening, channels, logger, observer)
+    loop = MultiThreadedEventLoopGroup.singleton.next()
+    admission = Admission(opening.settings.limits)
+    backoff = Backoff(opening.settings.limits)
+  }
+
+  // MARK: From any thread
+
+  /// Whether there is a connection and the circuit is closed.
+  var isOpen: Bool { admission.isOpen }
+
+  /// The number of commands without answer.
+  var waitingCommands: Int { admission.commands }
+
+  func start() { loop.execute { self.connect() } }
+
+  /// Sends commands, whose answers or failure end the call.
+  ///
+  /// - Throws: ``RedisError`` with code `unavailable` or `overloaded`; nothing is sent then.
+  func submit(_ commands: CommandBatch, for call: Call, within budget: Duration) throws(RedisError) {
+    try admission.enter(commands: commands.count, bytes: commands.bytes.count)
+    let deadline = NIODeadline.now() + TimeAmount(budget)
+    loop.execute {
+      guard let connection = self.connection else {
+        self.admission.release(commands: commands.count, bytes: commands.bytes.count)
+        call.finish(.failure(RedisError(.unavailable, "there is no connection to Redis; the log says why")))
+        return
+      }
+      connection.send(commands, for: call)
+      guard !call.isOver else { return }
+      self.loop.scheduleTask(deadline: deadline) { self.budgetEnded(call) }
+    }
+  }
+
+  func beginShutDown() { loop.execute { _ = self.closeDown() } }
+
+  /// Closes the connection for good, and waits for its end.
+  func shutDown() async {
+    let closed = try? await loop.submit { self.closeDown() }.get()
+    try? await closed?.get()
+  }
+
+  // MARK: On the loop
+
+  private func closeDown() -> EventLoopFuture<Void>? {
+    isShutDown = true
+    retry?.cancel()
+    let connection = connection
+    connection?.fail(RedisError(.unavailable, "the client was shut down"))
+    return connection?.closed
+  }
+
+  private func budgetEnded(_ call: Call) {
+    guard call.finish(.failure(RedisError(.budgetExhausted, "Redis did not answer within the budget; check its load"))) else {
+      return
+    }
+    exhausted += 1
+    guard exhausted >= opening.settings.limits.exhaustedBudgets else { return }
+    connection?.fail(
+      RedisError(
+        .unavailable,
+        "Redis is not used for now: \(exhausted) calls in a row were not answered within their budget; check its load"))
+  }
+
+  private func connect() {
+    guard !isShutDown else { return }
+    retry = nil
+    let urls = opening.settings.urls
+    let connection = RedisConnection(opening, urls[nextURL % urls.count], channels: channels, loop, admission) {
+      [weak self] connection, event in
+      // Events of an abandoned connection are ignored.
+      guard let self, connection === self.connection else { return }
+      take(event)
+    }
+    connection.answeredInTime = { [weak self] in self?.exhausted = 0 }
+    self.connection = connection
+    connection.open()
+  }
+
+  private func take(_ event: RedisConnection.Event) {
+    switch event {
+    case .opened:
+      (exhausted, wasOpen, logged) = (0, true, nil)
+      backoff.reset()
+      nextURL = 0
+      admission.setOpen(true)
+      logger.info("connected to \(connection.map { "\($0.url)" } ?? "")")
+      observer(.opened)
+    case .push(let reply): observer(.push(reply))
+    case .over(let error):
+      connection = nil
+      if wasOpen { observer(.lost) } else { nextURL += 1 }
+      wasOpen = false
+      guard !isShutDown else { return }
+      log(error)
+      retry = loop.scheduleTask(in: TimeAmount(backoff.delay(&generator))) { self.connect() }
+    }
+  }
+
+  private func log(_ error: RedisError) {
+    guard error != logged else { return }
+    logged = error
+    logger.log(level: error.code == .loginRefused ? .critical : .warning, "\(error.message)")
+  }
+}
