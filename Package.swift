@@ -325,6 +325,7 @@ if !librariesOnly {
       name: "CarabinerWireTests", dependencies: ["CarabinerWire", "TestTools"], swiftSettings: swiftSettings),
     .testTarget(name: "CarabinerHTTP1Tests", dependencies: ["CarabinerHTTP1"], swiftSettings: swiftSettings),
     .testTarget(name: "CarabinerDigestTests", dependencies: ["CarabinerDigest"], swiftSettings: swiftSettings),
+    .testTarget(name: "CarabinerFilesTests", dependencies: ["CarabinerFiles", "TestTools"], swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerReleaseTests", dependencies: ["CarabinerDigest", "CarabinerRelease", "TestTools"],
       swiftSettings: swiftSettings),

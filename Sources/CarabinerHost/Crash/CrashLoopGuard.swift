@@ -1,3 +1,4 @@
+internal import CarabinerFiles
 package import CarabinerManifest
 package import FoundationEssentials
 internal import Glibc
@@ -110,13 +111,12 @@ package final class CrashLoopGuard: Sendable {
 
   private static func write(_ records: [CrashRecord], in directory: String) throws(HostError) {
     let path = "\(directory)/\(stateName)"
-    let temporary = "\(path).\(UInt64.random(in: 0...(.max)))"
-    let file = try PrivateFile(opening: temporary, O_WRONLY | O_CREAT | O_EXCL)
     let text = records.map { "\($0.line)\n" }.joined()
-    guard file.write(Array(text.utf8)), unsafe rename(temporary, path) == 0 else {
-      let reason = unsafe String(cString: strerror(errno))
-      unsafe unlink(temporary)
-      throw HostError(.notWritten, step: "crash records", path: path, "it cannot be written: \(reason); is there space?")
+    do throws(FileReplacement.Fault) {
+      try FileReplacement.write(Array(text.utf8), to: path)
+    } catch {
+      throw HostError(
+        .notWritten, step: "crash records", path: path, "it cannot be written: \(error.reason); is there space?")
     }
   }
 }

@@ -66,9 +66,4 @@ struct PrivateFile: ~Copyable {
     }
     return nil
   }
-
-  /// Writes the bytes and waits until they are on the disk.
-  ///
-  /// - Returns: Whether both succeeded.
-  func write(_ bytes: [UInt8]) -> Bool { StagedCopy.writeAll(bytes, to: descriptor) && fsync(descriptor) == 0 }
 }

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import CarabinerFiles
 package import CarabinerManifest
 internal import Glibc
 
@@ -30,7 +31,7 @@ package enum StagedCopy {
   static func sealed(_ file: PluginFile) throws(HostError) -> Int32 {
     let descriptor = unsafe CLinux_newMemoryFile(memoryName(of: file.path))
     guard descriptor >= 0 else { throw failure(file, "no memory file can be made") }
-    guard writeAll(file.bytes, to: descriptor), CLinux_seal(descriptor) == 0 else {
+    guard FileReplacement.writeAll(file.bytes, to: descriptor), CLinux_seal(descriptor) == 0 else {
       let refusal = failure(file, "the memory file cannot be filled and sealed")
       close(descriptor)
       throw refusal
@@ -46,19 +47,6 @@ package enum StagedCopy {
 
   /// The kernel allows 249 bytes, including a prefix and the final NUL.
   private static let maximumNameBytes = 200
-
-  static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-    unsafe bytes.withUnsafeBytes { buffer in
-      var done = 0
-      while done < buffer.count {
-        let count = unsafe write(descriptor, buffer.baseAddress.map { unsafe $0 + done }, buffer.count - done)
-        if count < 0, errno == EINTR { continue }
-        guard count > 0 else { return false }
-        done += count
-      }
-      return true
-    }
-  }
 
   static func failure(_ file: PluginFile, _ what: String) -> HostError {
     HostError(

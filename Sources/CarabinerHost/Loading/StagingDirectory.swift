@@ -39,7 +39,7 @@ final class StagingDirectory: Sendable {
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
     let descriptor = unsafe openat(folder.descriptor, temporary, flags, 0o500)
     guard descriptor >= 0 else { throw StagedCopy.failure(file, "the private copy cannot be made in \(folder.path)") }
-    let isWritten = StagedCopy.writeAll(file.bytes, to: descriptor)
+    let isWritten = FileReplacement.writeAll(file.bytes, to: descriptor)
     close(descriptor)
     guard isWritten, unsafe renameat(folder.descriptor, temporary, folder.descriptor, name) == 0 else {
       let refusal = StagedCopy.failure(file, "the private copy cannot be written in \(folder.path)")

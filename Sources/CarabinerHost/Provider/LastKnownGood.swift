@@ -46,7 +46,7 @@ package struct LastKnownGood: Sendable {
         })
     }
     let record: JSONValue = ["path": .string(manifest.path), "manifest": .object(document)]
-    try write(Data(record.serialized()), to: Self.name, mode: 0o600)
+    try write(record.serialized(), to: Self.name, mode: 0o600)
     for name in try FileManager.default.contentsOfDirectory(atPath: directory) where !kept.contains(name) {
       try? FileManager.default.removeItem(atPath: "\(directory)/\(name)")
     }
@@ -77,18 +77,18 @@ package struct LastKnownGood: Sendable {
       throw ManifestError(
         path: library.copyPath, problems: [ManifestProblem(.unreadable, "the private copy of \(library.path) was changed")])
     }
-    try write(Data(bytes), to: name, mode: 0o500)
+    try write(bytes, to: name, mode: 0o500)
   }
 
-  /// Writes a file atomically.
-  private func write(_ data: Data, to name: String, mode: Int) throws {
-    let temporary = "\(directory)/.\(name).\(getpid())"
-    try data.write(to: URL(filePath: temporary))
-    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: temporary)
-    guard unsafe rename(temporary, "\(directory)/\(name)") == 0 else {
+  /// Writes a file as a whole.
+  private func write(_ bytes: [UInt8], to name: String, mode: mode_t) throws {
+    do throws(FileReplacement.Fault) {
+      try FileReplacement.write(bytes, to: "\(directory)/\(name)", mode: mode)
+    } catch {
       throw ManifestError(
         path: directory,
-        problems: [ManifestProblem(.unreadable, unsafe "\(name) cannot be put in place: \(String(cString: strerror(errno)))")])
+        problems: [ManifestProblem(.unreadable, "\(name) cannot be put in place: \(error.reason); check the folder and the disk")]
+      )
     }
   }
 }

@@ -26,42 +26,10 @@ package struct SerialFile: Sendable {
       throw ReleaseError(
         .notWritten, "\(path) would have more than \(SerialRecord.maximumBytes) bytes; remove entries that are not used")
     }
-    let temporary = "\(path).\(getpid())"
-    let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw failure() }
-    var isDone = Self.write(bytes, to: descriptor) && fsync(descriptor) == 0
-    isDone = unsafe isDone && rename(temporary, path) == 0
-    let failure = self.failure()
-    close(descriptor)
-    guard isDone else {
-      _ = unsafe unlink(temporary)
-      throw failure
+    do throws(FileReplacement.Fault) {
+      try FileReplacement.write(bytes, to: path)
+    } catch {
+      throw ReleaseError(.notWritten, "\(path) cannot be written: \(error.reason); check the folder and the disk")
     }
-    syncFolder()
-  }
-
-  private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return false }
-      rest = rest.dropFirst(count)
-    }
-    return true
-  }
-
-  /// Makes the new name last. A file system that cannot do this is not an error: the file is written.
-  private func syncFolder() {
-    let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-    let descriptor = unsafe open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { return }
-    fsync(descriptor)
-    close(descriptor)
-  }
-
-  private func failure() -> ReleaseError {
-    unsafe ReleaseError(
-      .notWritten, "\(path) cannot be written: \(String(cString: strerror(errno))); check the folder and the disk")
   }
 }
