@@ -115,7 +115,7 @@ final class RedisLink: @unchecked Sendable {
       backoff.reset()
       nextURL = 0
       admission.setOpen(true)
-      logger.info("connected to \(connection.map { "\($0.url)" } ?? "")")
+      logger.info("connected to \(connection.map { "\($0.server)" } ?? "")")
       observer(.opened)
     case .push(let reply): observer(.push(reply))
     case .over(let error):

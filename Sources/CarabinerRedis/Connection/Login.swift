@@ -22,14 +22,14 @@ struct Login {
   }
 
   private let settings: RedisSettings
-  private let url: RedisURL
+  private let server: RedisURL
   private let channels: [String]
   private var phase = Phase.hello
   /// Whether pushes have a type of their own. In RESP2 they are arrays.
   private(set) var isRESP3 = false
 
-  init(_ settings: RedisSettings, _ url: RedisURL, channels: [String]) {
-    (self.settings, self.url, self.channels) = (settings, url, channels)
+  init(_ settings: RedisSettings, _ server: RedisURL, channels: [String]) {
+    (self.settings, self.server, self.channels) = (settings, server, channels)
   }
 
   // MARK: Commands
@@ -70,11 +70,11 @@ struct Login {
 
   private mutating func selectDatabase() -> Step {
     // Without the command, because the least permissions do not include it.
-    guard url.database != 0 else { return ping() }
+    guard server.database != 0 else { return ping() }
     phase = .database
     var commands = CommandBatch()
     commands.begin("SELECT", arguments: 1)
-    commands.add(url.database)
+    commands.add(server.database)
     return .send(commands, isPing: false)
   }
 
@@ -141,7 +141,8 @@ struct Login {
       return .failed(
         RedisError(
           .loginRefused,
-          "\(url) refused to subscribe (\(Self.code(of: reply))); give the user the commands and channels of the documented ACL"))
+          "\(server) refused to subscribe (\(Self.code(of: reply))); give the user the commands and channels of the documented ACL"
+        ))
     }
     guard reply.kind == (isRESP3 ? .push : .array), reply.values.first(where: { _ in true })?.string == "subscribe" else {
       // A message of a channel that is confirmed already.
@@ -161,30 +162,31 @@ struct Login {
     let code = Self.code(of: reply)
     switch code {
     case "LOADING", "BUSY", "MASTERDOWN", "DENIED", "CLUSTERDOWN", "OOM":
-      return .failed(RedisError(.serverRefused, "\(url) refused the connection (\(code)); check its log"))
+      return .failed(RedisError(.serverRefused, "\(server) refused the connection (\(code)); check its log"))
     case "NOAUTH":
       return .failed(
         RedisError(
           .loginRefused,
           settings.password == nil
-            ? "\(url) needs a login (NOAUTH); set user and password"
-            : "\(url) did not accept the login (NOAUTH); check user and password"))
+            ? "\(server) needs a login (NOAUTH); set user and password"
+            : "\(server) did not accept the login (NOAUTH); check user and password"))
     case "NOPERM":
       return .failed(
         RedisError(
-          .loginRefused, "\(url) refused a command of the login (NOPERM); give the user the commands of the documented ACL"))
+          .loginRefused, "\(server) refused a command of the login (NOPERM); give the user the commands of the documented ACL"))
     default:
       if reply.errorText?.hasPrefix("ERR max number of clients") == true {
-        return .failed(RedisError(.serverRefused, "\(url) has too many clients; raise its maxclients"))
+        return .failed(RedisError(.serverRefused, "\(server) has too many clients; raise its maxclients"))
       }
-      return .failed(RedisError(.loginRefused, "\(url) refused the login (\(code)); check user and password"))
+      return .failed(RedisError(.loginRefused, "\(server) refused the login (\(code)); check user and password"))
     }
   }
 
   private func refusedDatabase(_ reply: Reply) -> Step {
     .failed(
       RedisError(
-        .serverRefused, "\(url) refused its database (\(Self.code(of: reply))); check the number, and that the user may SELECT"))
+        .serverRefused, "\(server) refused its database (\(Self.code(of: reply))); check the number, and that the user may SELECT"
+      ))
   }
 
   /// The code of an error. Its text is left out, because Redis repeats arguments in it, and so the password.
@@ -194,6 +196,6 @@ struct Login {
   }
 
   private var violation: RedisError {
-    RedisError(.protocolViolation, "\(url) answered the login in another way than Redis; check the URL")
+    RedisError(.protocolViolation, "\(server) answered the login in another way than Redis; check the URL")
   }
 }

@@ -26,7 +26,7 @@ final class RedisConnection: @unchecked Sendable {
     var received = 0
   }
 
-  let url: RedisURL
+  let server: RedisURL
   private let opening: RedisOpening
   private let loop: any EventLoop
   private let admission: Admission
@@ -45,12 +45,12 @@ final class RedisConnection: @unchecked Sendable {
   private(set) var isOver = false
 
   init(
-    _ opening: RedisOpening, _ url: RedisURL, channels: [String], _ loop: any EventLoop, _ admission: Admission,
+    _ opening: RedisOpening, _ server: RedisURL, channels: [String], _ loop: any EventLoop, _ admission: Admission,
     _ observer: @escaping (RedisConnection, Event) -> Void
   ) {
-    (self.opening, self.url, self.loop, self.admission, self.observer) = (opening, url, loop, admission, observer)
+    (self.opening, self.server, self.loop, self.admission, self.observer) = (opening, server, loop, admission, observer)
     isSubscriber = !channels.isEmpty
-    login = Login(opening.settings, url, channels: channels)
+    login = Login(opening.settings, server, channels: channels)
     closing = loop.makePromise()
   }
 
@@ -61,7 +61,7 @@ final class RedisConnection: @unchecked Sendable {
 
   func open() {
     let limits = opening.settings.limits
-    limit(limits.openingTime, "\(url) did not accept the login within \(limits.openingTime); check that it is running")
+    limit(limits.openingTime, "\(server) did not accept the login within \(limits.openingTime); check that it is running")
     ClientBootstrap(group: loop)
       .connectTimeout(TimeAmount(limits.openingTime))
       .channelOption(.socketOption(.tcp_nodelay), value: 1)
@@ -69,11 +69,11 @@ final class RedisConnection: @unchecked Sendable {
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
-          if let tls = try self.opening.tlsHandler(self.url) { try pipeline.addHandler(tls) }
+          if let tls = try self.opening.tlsHandler(self.server) { try pipeline.addHandler(tls) }
           try pipeline.addHandler(ReplyHandler(self, limits.reply))
         }
       }
-      .connect(host: url.host, port: url.port)
+      .connect(host: server.host, port: server.port)
       .whenComplete { self.connected($0) }
   }
 
@@ -84,7 +84,7 @@ final class RedisConnection: @unchecked Sendable {
       channel.closeFuture.whenComplete { _ in self.closing.succeed() }
       if isOver { return channel.close(promise: nil) }
       // Over TLS, nothing is written before the certificate was verified.
-      if !url.usesTLS { write(login.greeting) }
+      if !server.usesTLS { write(login.greeting) }
     case .failure(let error):
       fail(error, certificate: nil)
       closing.succeed()
@@ -109,7 +109,7 @@ final class RedisConnection: @unchecked Sendable {
     case .failed(let error): fail(error)
     case .send(let commands, let isPing):
       let time = opening.settings.limits.pingTime
-      if isPing { limit(time, "\(url) did not answer a PING within \(time); check its load") }
+      if isPing { limit(time, "\(server) did not answer a PING within \(time); check its load") }
       write(commands)
     case .opened:
       timeout?.cancel()
@@ -148,7 +148,7 @@ final class RedisConnection: @unchecked Sendable {
     let interval = TimeAmount(opening.settings.limits.heartbeat)
     heartbeat = loop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
       guard !self.awaitsPong else {
-        return self.fail(RedisError(.connectionLost, "\(self.url) answers no PING; check that it is running"))
+        return self.fail(RedisError(.connectionLost, "\(self.server) answers no PING; check that it is running"))
       }
       self.awaitsPong = true
       var ping = CommandBatch()
@@ -166,7 +166,7 @@ final class RedisConnection: @unchecked Sendable {
     if reply.kind == .push { return observer(self, .push(reply)) }
     guard !pending.isEmpty else {
       return fail(
-        RedisError(.protocolViolation, "\(url) sent more answers than it got commands; check what is between both sides"))
+        RedisError(.protocolViolation, "\(server) sent more answers than it got commands; check what is between both sides"))
     }
     let first = pending.startIndex
     pending[first].received += 1
@@ -186,7 +186,8 @@ final class RedisConnection: @unchecked Sendable {
     } else if reply.kind == .push || !login.isRESP3 && reply.kind == .array {
       observer(self, .push(reply))
     } else {
-      fail(RedisError(.protocolViolation, "\(url) sent something else than messages of channels; check that the user may PING"))
+      fail(
+        RedisError(.protocolViolation, "\(server) sent something else than messages of channels; let the user PING"))
     }
   }
 
@@ -196,7 +197,7 @@ final class RedisConnection: @unchecked Sendable {
   // MARK: Ending
 
   func fail(_ error: any Error, certificate: NIOSSLCertificate?) {
-    fail(opening.failure(of: error, url, certificate: certificate))
+    fail(opening.failure(of: error, server, certificate: certificate))
   }
 
   /// Ends the connection and all calls that wait for it.

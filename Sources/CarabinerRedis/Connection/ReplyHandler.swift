@@ -21,7 +21,7 @@ final class ReplyHandler: ChannelInboundHandler {
     do throws(RESPError) {
       while !connection.isOver, let reply = try reader.next() { connection.received(reply) }
     } catch {
-      connection.fail(RedisError(.protocolViolation, "\(connection.url) sent a \(error)"))
+      connection.fail(RedisError(.protocolViolation, "\(connection.server) sent a \(error)"))
     }
   }
 
@@ -31,7 +31,7 @@ final class ReplyHandler: ChannelInboundHandler {
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    connection.fail(RedisError(.connectionLost, "\(connection.url) closed the connection; check its log"))
+    connection.fail(RedisError(.connectionLost, "\(connection.server) closed the connection; check its log"))
     context.fireChannelInactive()
   }
 

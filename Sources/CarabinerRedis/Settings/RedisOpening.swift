@@ -38,9 +38,9 @@ final class RedisOpening: Sendable {
   }
 
   /// The TLS handler of a connection; nil for one without TLS.
-  func tlsHandler(_ url: RedisURL) throws -> NIOSSLClientHandler? {
-    guard url.usesTLS, let context else { return nil }
-    return try NIOSSLClientHandler(context: context, serverHostname: url.isAddress ? nil : url.host)
+  func tlsHandler(_ server: RedisURL) throws -> NIOSSLClientHandler? {
+    guard server.usesTLS, let context else { return nil }
+    return try NIOSSLClientHandler(context: context, serverHostname: server.isAddress ? nil : server.host)
   }
 
   // MARK: Failures
@@ -48,18 +48,18 @@ final class RedisOpening: Sendable {
   /// The error for a failure to open a connection, or to keep it.
   ///
   /// - Parameter certificate: The server's certificate, if it came.
-  func failure(of error: any Error, _ url: RedisURL, certificate: NIOSSLCertificate?) -> RedisError {
+  func failure(of error: any Error, _ server: RedisURL, certificate: NIOSSLCertificate?) -> RedisError {
     switch error {
     case let error as RedisError: error
     case let error as NIOConnectionError:
       RedisError(
         .cannotConnect,
         error.connectionErrors.isEmpty
-          ? "the host of \(url) has no address; check its name"
-          : "nothing accepts connections at \(url) (\(Self.reasons(error))); check that Redis is running")
-    case ChannelError.connectTimeout: RedisError(.cannotConnect, "\(url) did not answer in time; check that it is running")
-    case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: tlsFailure(error, url, certificate)
-    default: RedisError(.connectionLost, "the connection to \(url) was lost: \(Self.text(of: error))")
+          ? "the host of \(server) has no address; check its name"
+          : "nothing accepts connections at \(server) (\(Self.reasons(error))); check that Redis is running")
+    case ChannelError.connectTimeout: RedisError(.cannotConnect, "\(server) did not answer in time; check that it is running")
+    case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: tlsFailure(error, server, certificate)
+    default: RedisError(.connectionLost, "the connection to \(server) was lost: \(Self.text(of: error))")
     }
   }
 
@@ -71,7 +71,7 @@ final class RedisOpening: Sendable {
     (error as? IOError).map { unsafe String(cString: strerror($0.errnoCode)) } ?? "\(error)"
   }
 
-  private func tlsFailure(_ error: any Error, _ url: RedisURL, _ certificate: NIOSSLCertificate?) -> RedisError {
+  private func tlsFailure(_ error: any Error, _ server: RedisURL, _ certificate: NIOSSLCertificate?) -> RedisError {
     let text = "\(error)"
     let advice =
       if text.contains("CERTIFICATE_VERIFY_FAILED") {
@@ -85,6 +85,6 @@ final class RedisOpening: Sendable {
       } else {
         "check that the server uses TLS on this port, and whether it needs a certificate of the client"
       }
-    return RedisError(.tls, "no TLS connection to \(url): \(advice) (\(text.prefix(200)))")
+    return RedisError(.tls, "no TLS connection to \(server): \(advice) (\(text.prefix(200)))")
   }
 }
