@@ -1,4 +1,4 @@
-package import Glibc
+internal import Glibc
 
 /// Replaces files as a whole.
 ///
@@ -17,7 +17,7 @@ package enum FileReplacement {
   /// - Parameters:
   ///   - path: A file in a folder that only root and the user of this process can change.
   ///   - mode: The permissions of the new file, whatever the umask.
-  package static func write(_ bytes: [UInt8], to path: String, mode: mode_t = 0o600) throws(Fault) {
+  package static func write(_ bytes: [UInt8], to path: String, mode: UInt32 = 0o600) throws(Fault) {
     // The name is random: processes in containers have equal ids.
     let temporary = "\(path).\(String(UInt64.random(in: 0...(.max)), radix: 16))"
     let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)

@@ -81,7 +81,7 @@ package struct LastKnownGood: Sendable {
   }
 
   /// Writes a file as a whole.
-  private func write(_ bytes: [UInt8], to name: String, mode: mode_t) throws {
+  private func write(_ bytes: [UInt8], to name: String, mode: UInt32) throws {
     do throws(FileReplacement.Fault) {
       try FileReplacement.write(bytes, to: "\(directory)/\(name)", mode: mode)
     } catch {
