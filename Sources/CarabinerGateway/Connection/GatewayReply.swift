@@ -28,10 +28,14 @@ package final class GatewayReply: Sendable {
   private let keepsAlive: Bool
   /// Whether the request method is HEAD, whose response has no body.
   private let isWithoutBody: Bool
-  private let state = Mutex(State())
+  /// Whether the request is handled while its body is arriving.
+  private let isUpload: Bool
+  private let state: Mutex<State>
 
-  init(channel: any Channel, to head: RequestHead, keepsAlive: Bool) {
+  init(channel: any Channel, to head: RequestHead, keepsAlive: Bool, isUpload: Bool = false) {
     self.channel = channel
+    self.isUpload = isUpload
+    state = Mutex(State(isReceiving: isUpload))
     isOld = head.version == .http1_0
     isStream = head.version.major == 2
     self.keepsAlive = keepsAlive
@@ -70,8 +74,8 @@ package final class GatewayReply: Sendable {
     task?.cancel()
   }
 
-  /// Notes that the body of the request is still arriving, or has arrived.
-  func receives(_ isReceiving: Bool) { state.withLock { $0.isReceiving = isReceiving } }
+  /// Notes that the body of an upload has arrived.
+  func received() { state.withLock { $0.isReceiving = false } }
 
   // MARK: Whole answers
 
@@ -169,7 +173,8 @@ package final class GatewayReply: Sendable {
 
   /// Whether the connection stays open after the response.
   var leavesOpen: Bool {
-    keepsAlive && state.withLock { state in !state.closesAfter && !(isOld && state.endsByClosing) }
+    guard isUpload || isOld else { return keepsAlive }
+    return keepsAlive && state.withLock { state in !state.closesAfter && !(isOld && state.endsByClosing) }
   }
 
   /// Marks the response as over.
@@ -188,7 +193,7 @@ package final class GatewayReply: Sendable {
     fields.set("Date", DateField.now)
     if isStream {
       // The HTTP/2 codec removes connection-specific fields.
-    } else if !keepsAlive || endsByClosing || closesAfterUpload() {
+    } else if !keepsAlive || endsByClosing || isUpload && closesAfterUpload() {
       fields.set("Connection", "close")
     } else if isOld {
       fields.set("Connection", "keep-alive")

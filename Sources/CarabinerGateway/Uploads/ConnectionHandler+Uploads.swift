@@ -7,8 +7,7 @@ internal import NIOHTTP1
 extension ConnectionHandler {
   /// Lets the request be handled before its body has arrived.
   func beginUpload(_ head: RequestHead, _ context: ChannelHandlerContext) {
-    let reply = GatewayReply(channel: context.channel, to: head, keepsAlive: keepsAlive)
-    reply.receives(true)
+    let reply = GatewayReply(channel: context.channel, to: head, keepsAlive: keepsAlive, isUpload: true)
     let loop = context.eventLoop
     let bound = NIOLoopBound(self, eventLoop: loop)
     let body = InboundBody { loop.execute { bound.value.resumeReading() } }
@@ -31,7 +30,7 @@ extension ConnectionHandler {
       awaitBytes(before: upload.end, context)
     case .end:
       deadline = nil
-      upload.reply.receives(false)
+      upload.reply.received()
       state = .answering(upload.reply)
       upload.body.end(.success(()))
     case .head, .whole: context.close(promise: nil)
