@@ -48,6 +48,8 @@ static int lower_all(const struct CConfine_settings *settings) {
   if (limits->data) failed |= lower(RLIMIT_DATA, limits->data);
   if (limits->addresses) failed |= lower(RLIMIT_AS, limits->addresses);
   if (limits->file || settings->profile == CCONFINE_WORKER) failed |= lower(RLIMIT_FSIZE, limits->file);
+  /* A write beyond the limit fails, whatever signals the host blocked.  The signal would end the worker, and calls of others in it. */
+  if (settings->profile == CCONFINE_WORKER) signal(SIGXFSZ, SIG_IGN);
   if (limits->descriptors) failed |= lower(RLIMIT_NOFILE, limits->descriptors);
   if (limits->processor) failed |= lower(RLIMIT_CPU, limits->processor);
   return failed;
