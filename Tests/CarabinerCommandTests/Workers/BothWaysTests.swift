@@ -34,6 +34,7 @@ struct BothWaysTests {
     Subject(name: "noop", chain: "{graphql: [p]}"),
     Subject(name: "recorder", chain: everywhere),
     Subject(name: "request-log", chain: "{graphql: [p]}"),
+    Subject(name: "response-mask", config: "{rules: [{path: hero.name, action: mask}]}", chain: "{graphql: [p]}"),
     Subject(
       name: "token-auth", config: #"{token-url: "http://127.0.0.1:1/token", token: abc}"#, grants: "[fetch]",
       chain: "{graphql: [p]}"),
