@@ -33,6 +33,8 @@ public struct RequestConfiguration: Sendable {
   public var tracer: (any ChainTracer)?
   /// The path of a gateway at which the operation arrived, for rules that depend on it; nil if there is none.
   package var route: String?
+  /// The files that belong to the operation, and are still arriving; nil if there are none.
+  package var form: UploadedForm?
   /// The state of a subscription, which the chain updates. The client sets it.
   public internal(set) var subscription: SubscriptionProgress?
 

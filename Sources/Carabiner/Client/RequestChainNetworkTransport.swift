@@ -67,7 +67,7 @@ public struct RequestChainNetworkTransport: UploadingNetworkTransport {
     _ operation: Operation, fetchBehavior: FetchBehavior, configuration: RequestConfiguration
   ) throws -> PullStream<GraphQLResponse<Operation>> {
     let request = jsonRequest(operation, fetchBehavior: fetchBehavior, configuration: configuration)
-    if let form = (operation as? DynamicOperation)?.form { return try send(StreamedUploadRequest(request, form: form)) }
+    if let form = configuration.form { return try send(StreamedUploadRequest(request, form: form)) }
     return try send(request)
   }
 

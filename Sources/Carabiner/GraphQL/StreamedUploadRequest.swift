@@ -4,8 +4,8 @@ internal import FoundationEssentials
 /// A request that passes the files of a client on while they arrive.
 ///
 /// It is never answered from the cache. Persisted queries are not used for it. Its files can be sent once, so a retry fails.
-struct StreamedUploadRequest<Operation: GraphQLOperation>: GraphQLRequest {
-  private var request: JSONRequest<Operation>
+struct StreamedUploadRequest<Operation: GraphQLOperation>: WrappedRequest {
+  var request: JSONRequest<Operation>
   private let form: UploadedForm
   private let boundary = UploadRequest<Operation>.randomBoundary()
 
@@ -16,43 +16,6 @@ struct StreamedUploadRequest<Operation: GraphQLOperation>: GraphQLRequest {
   }
 
   var carriesFiles: Bool { true }
-  var context: RequestContext { request.context }
-  var wireOptions: WireOptions { request.wireOptions }
-
-  var graphQLEndpoint: URL {
-    get { request.graphQLEndpoint }
-    set { request.graphQLEndpoint = newValue }
-  }
-
-  var operation: Operation {
-    get { request.operation }
-    set { request.operation = newValue }
-  }
-
-  var additionalHeaders: HTTPHeaders {
-    get { request.additionalHeaders }
-    set { request.additionalHeaders = newValue }
-  }
-
-  var fetchBehavior: FetchBehavior {
-    get { request.fetchBehavior }
-    set { request.fetchBehavior = newValue }
-  }
-
-  var writeResultsToCache: Bool {
-    get { request.writeResultsToCache }
-    set { request.writeResultsToCache = newValue }
-  }
-
-  var requestTimeout: TimeInterval? {
-    get { request.requestTimeout }
-    set { request.requestTimeout = newValue }
-  }
-
-  var wireOverrides: WireOverrides {
-    get { request.wireOverrides }
-    set { request.wireOverrides = newValue }
-  }
 
   func toURLRequest() throws -> URLRequest {
     var sent = URLRequest(url: graphQLEndpoint, headers: request.headers(), timeoutInterval: requestTimeout ?? 0)

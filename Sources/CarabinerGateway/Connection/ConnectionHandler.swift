@@ -256,9 +256,10 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
       return .refused
     }
     let check: RequestHeadCheck
-    let isUpload = handler.takesUpload(head)
+    let isUpload: Bool
     do throws(HTTPRefusal) {
       if let known = head.check { check = known } else { check = try RequestHeadCheck(head.headers) }
+      isUpload = check.mayBeForm && handler.takesUpload(head)
       if check.bodyLength > (isUpload ? limits.maximumUploadBytes : limits.maximumBodyBytes) {
         throw isUpload ? .uploadTooLarge(limits) : .bodyTooLarge(limits)
       }

@@ -48,6 +48,7 @@ package protocol RequestHandler: Sendable {
   func handle(_ request: GatewayRequest, _ reply: GatewayReply)
 
   /// Whether a request is handled when its head has arrived, because its body may be too long for the memory.
+  /// Asked only if the Content-Type begins as that of a form does.
   func takesUpload(_ head: RequestHead) -> Bool
 
   /// Accepts a WebSocket upgrade, or answers through the reply as for any other request. Called on the event loop, as

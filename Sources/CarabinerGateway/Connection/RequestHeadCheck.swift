@@ -13,12 +13,17 @@ struct RequestHeadCheck: Sendable {
   private(set) var expectsContinue = false
   /// Whether the client offers to switch to another protocol.
   private(set) var offersUpgrade = false
+  /// Whether the media type of the body begins as that of a form does. Most requests have another, which the first byte shows.
+  private(set) var mayBeForm = false
 
   /// Takes over what the reader of HTTP/1.1 has found.
   init(_ reader: borrowing RequestReader) {
     bodyLength = reader.bodyLength ?? 0
     expectsContinue = reader.expectsContinue
     offersUpgrade = reader.offersUpgrade
+    if let type = reader.headers.firstIndex(of: .contentType) {
+      mayBeForm = Self.isLikeForm(reader.headers.bytes.span, reader.headers.valueRange(at: type))
+    }
   }
 
   /// Checks the headers of a request on an HTTP/2 stream.
@@ -29,10 +34,15 @@ struct RequestHeadCheck: Sendable {
       switch FieldName(headers.bytes.span.extracting(headers.nameRange(at: index))) {
       case .expect: try takeExpectation(headers.value(at: index))
       case .upgrade: offersUpgrade = true
+      case .contentType: mayBeForm = mayBeForm || Self.isLikeForm(headers.bytes.span, headers.valueRange(at: index))
       case .contentLength: bodyLength = Int(headers.value(at: index).withoutSpaces) ?? .max
       default: break
       }
     }
+  }
+
+  private static func isLikeForm(_ bytes: Span<UInt8>, _ type: Range<Int>) -> Bool {
+    !type.isEmpty && bytes[type.lowerBound] | 0x20 == UInt8(ascii: "m")
   }
 
   private mutating func takeExpectation(_ value: String) throws(HTTPRefusal) {

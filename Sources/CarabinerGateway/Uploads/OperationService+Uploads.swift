@@ -7,11 +7,6 @@ extension OperationService {
 
   package func takesUpload(_ head: RequestHead) -> Bool {
     guard head.method == .POST, let index = head.headers.firstIndex(of: "content-type") else { return false }
-    // Most requests have another type, which the first byte shows.
-    let range = head.headers.valueRange(at: index)
-    guard range.count >= Self.mediaType.utf8.count, head.headers.bytes[range.lowerBound] | 0x20 == UInt8(ascii: "m") else {
-      return false
-    }
     let settings = settings.value
     return settings.limits.maximumFiles > 0 && MediaType(head.headers.value(at: index))?.essence == Self.mediaType
       && settings.path(head.path) != nil

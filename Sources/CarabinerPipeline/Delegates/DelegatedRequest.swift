@@ -4,8 +4,8 @@ internal import FoundationEssentials
 /// A request of a ``HTTPNetworkTransport`` on its way through a chain of the core.
 ///
 /// The HTTP request is made as in the 1.x generation, with the same rules for methods, documents and hashes.
-struct DelegatedRequest<Operation: GraphQLOperation>: Carabiner.GraphQLRequest {
-  private var request: Carabiner.JSONRequest<Operation>
+struct DelegatedRequest<Operation: GraphQLOperation>: WrappedRequest {
+  var request: Carabiner.JSONRequest<Operation>
   private let options: DelegatedRequestOptions
   /// The files of an upload; nil for any other request.
   private let files: [GraphQLFile]?
@@ -23,44 +23,7 @@ struct DelegatedRequest<Operation: GraphQLOperation>: Carabiner.GraphQLRequest {
     self.files = files
   }
 
-  var context: Carabiner.RequestContext { request.context }
-  var wireOptions: WireOptions { request.wireOptions }
   var carriesFiles: Bool { files != nil }
-
-  var graphQLEndpoint: URL {
-    get { request.graphQLEndpoint }
-    set { request.graphQLEndpoint = newValue }
-  }
-
-  var operation: Operation {
-    get { request.operation }
-    set { request.operation = newValue }
-  }
-
-  var additionalHeaders: HTTPHeaders {
-    get { request.additionalHeaders }
-    set { request.additionalHeaders = newValue }
-  }
-
-  var fetchBehavior: FetchBehavior {
-    get { request.fetchBehavior }
-    set { request.fetchBehavior = newValue }
-  }
-
-  var writeResultsToCache: Bool {
-    get { request.writeResultsToCache }
-    set { request.writeResultsToCache = newValue }
-  }
-
-  var requestTimeout: Double? {
-    get { request.requestTimeout }
-    set { request.requestTimeout = newValue }
-  }
-
-  var wireOverrides: WireOverrides {
-    get { request.wireOverrides }
-    set { request.wireOverrides = newValue }
-  }
 
   func toURLRequest() throws -> URLRequest {
     var made = try form().toURLRequest()

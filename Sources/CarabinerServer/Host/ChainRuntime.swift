@@ -177,6 +177,7 @@ final class ChainRuntime: Sendable {
     configuration.additionalHeaders = headers
     // A result that is never read from the cache is not written to it.
     configuration.writeResultsToCache = cachePolicy != .networkOnly
+    configuration.form = operation.form
     if manifest.ruleIndex.hasPaths { configuration.route = path }
     guard manifest.ruleIndex.hasSettings else {
       return try client.results(of: operation, cachePolicy: cachePolicy, configuration: configuration)
