@@ -366,6 +366,18 @@ if !librariesOnly {
         "CarabinerRESP", "CarabinerRedis", "ScriptedServer", "TestTools", .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: swiftSettings),
+    // How a candidate reaches the nodes of a fleet, as a rule without input and output, and its simulation.
+    .target(name: "CarabinerFleet", dependencies: ["CarabinerDigest"], swiftSettings: swiftSettings),
+    .target(
+      name: "FleetSimulation", dependencies: ["CarabinerFleet"], path: "Tests/FleetSimulation", swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "SimulateFleet",
+      dependencies: [
+        "CarabinerFleet", "FleetSimulation", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Tests/SimulateFleet", swiftSettings: swiftSettings),
+    .testTarget(
+      name: "CarabinerFleetTests", dependencies: ["CarabinerFleet", "FleetSimulation"], swiftSettings: swiftSettings),
     // A WebSocket of a scripted server.
     .target(
       name: "ScriptedSocket", dependencies: ["CarabinerDigest", "CarabinerWire", "ScriptedServer"], path: "Tests/ScriptedSocket",
