@@ -24,6 +24,11 @@ package enum BoundedFile {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .unreadable(reason) }
     defer { close(descriptor) }
+    return try bytes(of: descriptor, maximumBytes: maximumBytes)
+  }
+
+  /// Reads an open file.
+  package static func bytes(of descriptor: Int32, maximumBytes: Int) throws(Fault) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 16 << 10)
     while true {

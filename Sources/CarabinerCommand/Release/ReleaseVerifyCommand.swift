@@ -52,13 +52,8 @@ struct ReleaseVerifyCommand: AsyncParsableCommand {
   }
 
   private func verified() throws(ReleaseError) -> VerifiedRelease {
-    let trust = try TrustFile(
-      parsing: try ReleaseFile.trusted(trust, maximumBytes: TrustFile.maximumBytes), name: trust)
-    var revocations = RevocationList()
-    if let revoked {
-      revocations = try RevocationList(
-        parsing: try ReleaseFile.trusted(revoked, maximumBytes: RevocationList.maximumBytes), name: revoked)
-    }
+    let trust = try TrustFile(at: trust)
+    let revocations = if let revoked { try RevocationList(at: revoked) } else { RevocationList() }
     let identity = try ReleaseFileArgument.identity(of: file)
     let bytes = try ReleaseFile.sidecar(at: sidecar ?? file + ReleaseSidecar.suffix)
     let verifier = ReleaseVerifier(trust: trust, threshold: trustThreshold, revocations: revocations)

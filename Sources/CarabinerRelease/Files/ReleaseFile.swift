@@ -29,27 +29,38 @@ package enum ReleaseFile {
     guard status.st_mode & 0o022 == 0 else {
       throw ReleaseError(.unsafeFile, "others than its owner may write to \(path); run chmod go-w on it")
     }
-    return try bytes(place, name: path, maximumBytes: maximumBytes, .invalidFile)
+    return try bytes(path, maximumBytes: maximumBytes, .invalidFile) { limit throws(BoundedFile.Fault) in
+      try BoundedFile.bytes(at: place, maximumBytes: limit)
+    }
   }
 
   /// A sidecar; nil if there is none. Any user may own it, because its signatures are checked.
   ///
   /// - Throws: ``ReleaseError`` if it cannot be read.
   package static func sidecar(at sidecar: String) throws(ReleaseError) -> [UInt8]? {
-    var status = stat()
-    guard unsafe stat(sidecar, &status) == 0 else {
+    // O_NONBLOCK: a FIFO would make open wait for a writer.
+    let descriptor = unsafe open(sidecar, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
       if errno == ENOENT { return nil }
-      throw ReleaseError(.unreadable, unsafe "\(sidecar) cannot be read: \(String(cString: strerror(errno)))")
+      throw ReleaseError(
+        .unreadable, unsafe "\(sidecar) cannot be read: \(String(cString: strerror(errno))); check its permissions")
     }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw ReleaseError(.unreadable, "\(sidecar) is not a regular file") }
-    return try bytes(sidecar, name: sidecar, maximumBytes: ReleaseSidecar.maximumBytes, .signature)
+    defer { close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw ReleaseError(.unreadable, "\(sidecar) is not a regular file; put the sidecar in its place")
+    }
+    return try bytes(sidecar, maximumBytes: ReleaseSidecar.maximumBytes, .signature) { limit throws(BoundedFile.Fault) in
+      try BoundedFile.bytes(of: descriptor, maximumBytes: limit)
+    }
   }
 
   private static func bytes(
-    _ place: String, name: String, maximumBytes: Int, _ tooLarge: ReleaseError.Code
+    _ name: String, maximumBytes: Int, _ tooLarge: ReleaseError.Code,
+    _ read: (_ maximumBytes: Int) throws(BoundedFile.Fault) -> [UInt8]
   ) throws(ReleaseError) -> [UInt8] {
     do throws(BoundedFile.Fault) {
-      return try BoundedFile.bytes(at: place, maximumBytes: maximumBytes)
+      return try read(maximumBytes)
     } catch {
       switch error {
       case .unreadable(let reason): throw ReleaseError(.unreadable, "\(name) cannot be read: \(reason); check its permissions")
