@@ -204,7 +204,8 @@ internal import Synchronization
     return try PluginNote(inspecting: file)
   }
 
-  private static func check(_ pin: String?, of file: PluginFile) throws(HostError) {
+  /// Compares the digest of a file with its pin.
+  static func check(_ pin: String?, of file: PluginFile) throws(HostError) {
     guard pin == nil || pin?.lowercased() == file.digest else {
       throw HostError(
         .pinMismatch, step: "pin", path: file.path,

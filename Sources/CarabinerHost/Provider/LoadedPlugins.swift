@@ -165,8 +165,10 @@ struct LoadedPlugins: Sendable {
     let members = manifest.plugins.filter { manifest.isolation(of: $0, surroundings.isolation).worker?.group == settings.group }
     var files: [PluginFile] = []
     for member in members {
-      guard case .file(let path, _) = member.source else { continue }
+      guard case .file(let path, let pin) = member.source else { continue }
       let own = member.name == plugin.name ? file : try PluginFile(opening: path)
+      // The workers map the files of all members.
+      try PluginLibrary.check(pin, of: own)
       if !files.contains(where: { $0.digest == own.digest }) { files.append(own) }
     }
     if let earlier = predecessor?.workers[settings.group], earlier.isSame(as: settings, files.map(\.digest)),
