@@ -178,12 +178,12 @@ final class BreakerRegistry: Sendable {
 
   init(now: @escaping @Sendable () -> UInt64) { self.now = now }
 
-  /// Whether every request may pass every entry.
+  /// Whether every request may pass every entry: no breaker is open, and no chain has withdrawn a plugin.
   var areAllClosed: Bool { count.load(ordering: .relaxed) == 0 }
 
-  fileprivate func noteOpened() { count.wrappingAdd(1, ordering: .relaxed) }
+  func noteOpened() { count.wrappingAdd(1, ordering: .relaxed) }
 
-  fileprivate func noteClosed() { count.wrappingSubtract(1, ordering: .relaxed) }
+  func noteClosed() { count.wrappingSubtract(1, ordering: .relaxed) }
 }
 
 extension Duration {

@@ -16,6 +16,8 @@ package struct PluginError: Error, Sendable, CustomStringConvertible {
     case retryLimit
     /// The plugin is mandatory and its circuit breaker is open.
     case circuitOpen
+    /// The plugin is mandatory and its file is revoked.
+    case revoked
     /// The plugin's worker ended during the call.
     case crashed
     /// A hook ran for longer than its worker may.
@@ -64,6 +66,13 @@ package struct PluginError: Error, Sendable, CustomStringConvertible {
       message: "its circuit breaker is open after too many faults, and a mandatory plugin is not passed over; it is tried again "
         + "after breaker-cool-down, look for its faults in the log and fix or replace it",
       flags: UInt32(CRB_ERROR_PLUGIN_FAULT))
+  }
+
+  /// A mandatory plugin whose file is revoked: its requests fail before they begin.
+  static func revoked(_ entry: String) -> PluginError {
+    PluginError(
+      code: .revoked, entry: entry, hook: "",
+      message: "its file is revoked, and a mandatory plugin is not passed over; load a version that is not revoked")
   }
 
   static func fault(_ entry: String, _ hook: Hook, _ message: String) -> PluginError {

@@ -39,9 +39,10 @@ extension HostedChain {
   /// The entries of the manifest, in the order they are declared.
   package func entries() -> [EntryStatus] {
     let (overrides, loadedPlugins) = current
+    let leftOut = entriesLeftOut()
     let lists = [manifest.lists] + manifest.rules.map(\.lists)
     return manifest.plugins.map { plugin in
-      let decision = loadedPlugins.leftOut[plugin.name] ?? overrides.decision(on: plugin)
+      let decision = leftOut[plugin.name] ?? overrides.decision(on: plugin)
       let library = loadedPlugins.libraries[plugin.name]
       let instance = loadedPlugins.instance(plugin.name)
       let function = loadedPlugins.ffi(plugin.name)?.function.declaration

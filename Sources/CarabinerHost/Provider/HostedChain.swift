@@ -21,6 +21,8 @@ package final class HostedChain: InterceptorProvider {
   private struct State {
     var overrides: StageOverrides
     var loadedPlugins: LoadedPlugins
+    /// The entries whose files are revoked: mandatory ones refuse requests, others are left out.
+    var withdrawn: Set<String> = []
     /// The plan of operations to which no rule applies, which are most.
     var base: CompiledPlan?
     var plans: [PlanKey: CompiledPlan] = [:]
@@ -112,6 +114,8 @@ package final class HostedChain: InterceptorProvider {
     self.limits = limits
   }
 
+  deinit { withdraw([]) }
+
   /// The loaded libraries, by entry.
   package var libraries: [String: PluginLibrary] { state.withLock(\.loadedPlugins.libraries) }
 
@@ -131,16 +135,22 @@ package final class HostedChain: InterceptorProvider {
       for: operation, context: context)
   }
 
-  /// The interceptors while at least one circuit breaker is not closed.
+  /// The interceptors while at least one circuit breaker is not closed, or a plugin is withdrawn.
   private func reducedInterceptors<Operation: GraphQLOperation>(
     for operation: Operation, context: RequestContext
   ) throws -> RequestInterceptors {
     let plan = plan(operation.operationName, operation.operationType, context.route)
-    let loadedPlugins = state.withLock(\.loadedPlugins)
+    let (loadedPlugins, withdrawn) = state.withLock { ($0.loadedPlugins, $0.withdrawn) }
     var broken: Set<String> = []
     var probes: [CircuitBreaker.Probe] = []
     // A request can only probe plugins that it passes.
     for name in Set(StageKind.allCases.flatMap { plan.active($0).map(\.name) }).sorted() {
+      if withdrawn.contains(name) {
+        guard isOptional(name) else { throw PluginError.revoked(name) }
+        // Withdrawn since the plan above was made.
+        broken.insert(name)
+        continue
+      }
       guard let instance = loadedPlugins.instance(name), let breaker = instance.breaker else { continue }
       switch breaker.admission() {
       case .pass: break
@@ -158,9 +168,9 @@ package final class HostedChain: InterceptorProvider {
   ///
   /// - Parameter path: The path of a gateway at which it arrives; nil for none.
   package func plan(_ operationName: String?, _ type: GraphQLOperationType, _ path: String? = nil) -> StagePlan {
-    let (overrides, loadedPlugins) = current
+    let (overrides, leftOut) = state.withLock { ($0.overrides, withdrawals(in: $0)) }
     return manifest.stagePlan(
-      operationName: operationName, type: type, path: path, overrides: overrides, leavingOut: loadedPlugins.leftOut)
+      operationName: operationName, type: type, path: path, overrides: overrides, leavingOut: leftOut)
   }
 
   /// The plan of an operation. Operations with the same rules share one.
@@ -183,10 +193,12 @@ package final class HostedChain: InterceptorProvider {
   private func compile(
     _ rules: PlanKey, _ broken: Set<String>, keep: (inout State, CompiledPlan) -> Void
   ) -> CompiledPlan {
-    let (overrides, loadedPlugins, changes) = state.withLock { ($0.overrides, $0.loadedPlugins, $0.changes) }
+    let (overrides, loadedPlugins, leftOut, changes) = state.withLock {
+      ($0.overrides, $0.loadedPlugins, withdrawals(in: $0), $0.changes)
+    }
     let open = StageDecision(isEnabled: false, source: .breaker)
     let stages = manifest.stagePlan(
-      rules, overrides: overrides, leavingOut: broken.reduce(into: loadedPlugins.leftOut) { $0[$1] = open })
+      rules, overrides: overrides, leavingOut: broken.reduce(into: leftOut) { $0[$1] = open })
     let plan = CompiledPlan(
       stages, manifest: manifest, limits: limits, passesGraphQLErrors: passesGraphQLErrors, binding: loadedPlugins.binding,
       ffi: loadedPlugins.ffi)
@@ -194,6 +206,33 @@ package final class HostedChain: InterceptorProvider {
       if state.changes == changes { keep(&state, plan) }
     }
     return plan
+  }
+
+  /// The entries that are left out although they are switched on. A withdrawn entry that is mandatory is not left out.
+  private func withdrawals(in state: State) -> [String: StageDecision] {
+    state.withdrawn.reduce(into: state.loadedPlugins.leftOut) { decisions, name in
+      guard isOptional(name) else { return }
+      decisions[name] = StageDecision(isEnabled: false, source: .revoked)
+    }
+  }
+
+  private func isOptional(_ entry: String) -> Bool { manifest.plugin(named: entry)?.isMandatory == false }
+
+  /// The entries that are left out now although they are switched on.
+  func entriesLeftOut() -> [String: StageDecision] { state.withLock { withdrawals(in: $0) } }
+
+  /// Leaves plugins out from the next request on, because their files are revoked. Requests of a mandatory one fail.
+  ///
+  /// - Parameter entries: All entries whose files are revoked.
+  package func withdraw(_ entries: Set<String>) {
+    state.withLock { state in
+      guard state.withdrawn != entries else { return }
+      // Requests look for withdrawn plugins only while a breaker is not closed.
+      if state.withdrawn.isEmpty { board.noteOpened() }
+      if entries.isEmpty { board.noteClosed() }
+      state.withdrawn = entries
+      state.forgetPlans()
+    }
   }
 
   /// The overrides, and the loaded entries.

@@ -14,6 +14,8 @@ package struct StageDecision: Sendable, Hashable, CustomStringConvertible {
     case breaker
     /// The crash-loop guard: the plugin crashed the host this often.
     case crashLoop(crashes: Int, within: Duration)
+    /// The plugin's file is revoked.
+    case revoked
   }
 
   /// Whether the stage runs.
@@ -34,6 +36,7 @@ package struct StageDecision: Sendable, Hashable, CustomStringConvertible {
     case .environment(_, let pattern), .live(let pattern, _, _): pattern
     case .breaker: "on-fault"
     case .crashLoop: "crash-loop"
+    case .revoked: "revoked"
     }
   }
 
@@ -48,6 +51,7 @@ package struct StageDecision: Sendable, Hashable, CustomStringConvertible {
     case .live(let pattern, let reason, let time): "\(pattern) at \(time.formatted(.iso8601)): \(reason)"
     case .breaker: "its circuit breaker, which is open after faults"
     case .crashLoop(let crashes, let time): "crash-loop: it killed the host \(crashes) times within \(DurationText.print(time))"
+    case .revoked: "the list of revocations, which has its file"
     }
   }
 

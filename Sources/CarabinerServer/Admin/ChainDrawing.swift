@@ -108,6 +108,7 @@ extension StageDecision {
     case .manifest: object["source"] = "manifest"
     case .breaker: object["source"] = "breaker"
     case .crashLoop: object["source"] = "crash-loop"
+    case .revoked: object["source"] = "revoked"
     case .environment(let variable, _):
       object["source"] = "environment"
       object["variable"] = .string(variable)
