@@ -12,13 +12,13 @@ package enum ReleaseFile {
       place = try TrustedPath.resolve(path)
     } catch {
       switch error {
-      case .absent(let reason): throw ReleaseError(.unreadable, "\(path) cannot be read: \(reason)")
+      case .absent(let reason): throw ReleaseError(.unreadable, "\(path) cannot be read: \(reason); check the path")
       case .unsafe(let reason): throw ReleaseError(.unsafeFile, "\(path) is not trusted: \(reason)")
       }
     }
     var status = stat()
     guard unsafe lstat(place, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw ReleaseError(.unreadable, "\(path) is not a regular file")
+      throw ReleaseError(.unreadable, "\(path) is not a regular file; put the file in its place")
     }
     guard !TrustedPath.isForeign(status) else {
       throw ReleaseError(

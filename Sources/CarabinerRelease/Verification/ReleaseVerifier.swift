@@ -34,7 +34,8 @@ package struct ReleaseVerifier: Sendable {
     let parsed = try ReleaseSidecar(parsing: sidecar)
     let statement = parsed.statement
     guard statement.subject == subject else {
-      throw ReleaseError(.signature, "the sidecar is for \(statement.subject), not for \(subject)")
+      throw ReleaseError(
+        .signature, "the sidecar is for \(statement.subject), not for \(subject); put that of this file beside it")
     }
     try checkFile(file, statement)
     let signers = try signers(parsed, at: time)
@@ -52,15 +53,17 @@ package struct ReleaseVerifier: Sendable {
   }
 
   private func checkFile(_ file: FileIdentity, _ statement: ReleaseStatement) throws(ReleaseError) {
+    let remedy = "put the signed file in place, or sign this one"
     guard file.size == statement.file.size else {
       throw ReleaseError(
-        .pinMismatch, "the file of \(statement.subject) has \(file.size) bytes, and its statement says \(statement.file.size)")
+        .pinMismatch,
+        "the file of \(statement.subject) has \(file.size) bytes, and its statement says \(statement.file.size); \(remedy)")
     }
     guard file.digest == statement.file.digest else {
       throw ReleaseError(
         .pinMismatch,
         "the file of \(statement.subject) has the SHA-256 \(file.digest), and its statement says "
-          + statement.file.digest)
+          + "\(statement.file.digest); \(remedy)")
     }
   }
 
@@ -68,7 +71,9 @@ package struct ReleaseVerifier: Sendable {
   /// one before each node trusts it.
   private func signers(_ sidecar: ReleaseSidecar, at time: ReleaseTime) throws(ReleaseError) -> [TrustedKey] {
     let subject = sidecar.statement.subject
-    if let reason = revocations.reason(against: sidecar.statement) { throw ReleaseError(.revoked, reason) }
+    if let reason = revocations.reason(against: sidecar.statement) {
+      throw ReleaseError(.revoked, "\(reason); use a version that is not revoked")
+    }
     var keys: [SSHPublicKey] = []
     for signature in sidecar.signatures where !keys.contains(signature.key) { keys.append(signature.key) }
     let revoked = keys.filter(revocations.revokes)
@@ -79,13 +84,13 @@ package struct ReleaseVerifier: Sendable {
       throw ReleaseError(
         .revoked,
         "the key \(key.fingerprint) that signed \(subject) is revoked, and \(signers.count) others of the trust file have "
-          + "signed; \(needed)")
+          + "signed; \(needed), so sign with another key")
     }
     let names = keys.map(\.fingerprint).joined(separator: ", ")
     throw ReleaseError(
       .untrusted,
       "\(subject) is signed by \(names), and the trust file allows \(signers.count) of these keys to sign it at \(time); "
-        + needed)
+        + "\(needed), so sign with a key that it allows")
   }
 
   private func checkDates(_ statement: ReleaseStatement, at time: ReleaseTime) throws(ReleaseError) {
