@@ -425,7 +425,8 @@ if !librariesOnly {
       name: "CarabinerServer",
       dependencies: [
         "Carabiner", "CarabinerABI", "CarabinerCurl", "CarabinerDigest", "CarabinerFiles", "CarabinerGateway", "CarabinerHost",
-        "CarabinerManifest", "CarabinerSQLite", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire", "CLinux", "CProgram",
+        "CarabinerManifest", "CarabinerRelease", "CarabinerSQLite", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire",
+        "CLinux", "CProgram",
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
@@ -473,7 +474,7 @@ if !librariesOnly {
       name: "CarabinerServerTests",
       dependencies: [
         "CarabinerServer", "Carabiner", "CarabinerCurl", "CarabinerGateway", "CarabinerHost", "CarabinerManifest",
-        "CarabinerPipeline", "CarabinerTracing", "CarabinerWire", "ScriptedServer", "TestTools",
+        "CarabinerPipeline", "CarabinerRelease", "CarabinerTracing", "CarabinerWire", "ScriptedServer", "TestTools",
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
         .product(name: "MetricsTestKit", package: "swift-metrics"),

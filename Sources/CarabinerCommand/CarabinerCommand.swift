@@ -25,7 +25,7 @@ struct CarabinerCommand: AsyncParsableCommand {
       DrainCommand.self, DisableCommand.self,
       EnableCommand.self,
       ReplayCommand.self, CheckCommand.self, ChainCommand.self,
-      InspectCommand.self, ReleaseCommand.self, CacheCommand.self, NewCommand.self,
+      InspectCommand.self, ReleaseCommand.self, TrustCommand.self, CacheCommand.self, NewCommand.self,
       ConformCommand.self, DemoServerCommand.self, ProbeCommand.self, ConformTrialCommand.self,
     ])
 

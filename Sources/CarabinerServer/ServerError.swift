@@ -1,6 +1,7 @@
 internal import Carabiner
 internal import CarabinerHost
 internal import CarabinerManifest
+internal import CarabinerRelease
 internal import CarabinerWire
 
 /// A host or a gateway cannot be created, or cannot carry out a request.
@@ -95,7 +96,7 @@ public struct ServerError: Error, Sendable, CustomStringConvertible {
     case let error as ManifestError:
       ServerError(.refused, "\(error)", problems: error.problems.map { Problem($0) }, cause: error)
     case let error as ManifestProblem: ServerError(.refused, "\(error)", problems: [Problem(error)], cause: error)
-    case is HostError, is StoreError: ServerError(.refused, "\(error)", cause: error)
+    case is HostError, is StoreError, is ReleaseError: ServerError(.refused, "\(error)", cause: error)
     default: nil
     }
   }

@@ -28,6 +28,7 @@ struct CallCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var source: ManifestOptions
+  @OptionGroup var trust: TrustOptions
 
   @Option(name: .long, help: "The URL of the server, in front of the service. It overrides the manifest's endpoint.")
   var endpoint: String?
@@ -132,6 +133,7 @@ struct CallCommand: AsyncParsableCommand {
       certificateAuthorityFile: cacert, protocolWithoutManifest: self.protocol == .grpcWeb ? .grpcWeb : .connect)
     // The manifest is read once and never compared, and crashes are not counted.
     configuration.pinsFiles = false
+    configuration.trust = trust.policy
     configuration.countsCrashes = false
     configuration.timingInterval = 0
     configuration.secrets = Terminal.secrets

@@ -17,10 +17,13 @@ struct ChainCommand: AsyncParsableCommand {
       With protocol: connect or grpc-web, the name of an operation is that of its method, as in package.Service/Method. The type of a
       call without side effects is query, of any other unary call and of a client stream mutation, and of other streams subscription.
 
+      With --trust, the manifest must be signed. The files of plugins are not read.
+
       Example: carabiner chain --admin unix:/run/carabiner.sock --operation GetBook
       """)
 
   @OptionGroup var source: ManifestOptions
+  @OptionGroup var trust: TrustOptions
   @Option(name: .long, help: ArgumentHelp("Ask the gateway with this admin socket.", valueName: "unix:path"))
   var admin: String?
   @Option(name: .long, help: "The operation's name.") var operation: String?
@@ -28,13 +31,14 @@ struct ChainCommand: AsyncParsableCommand {
   @Option(name: .long, help: "text, json or dot.") var format: ChainDrawing.Format = .text
 
   func validate() throws {
+    if admin != nil, trust.policy != nil { throw ValidationError("give --admin or --trust; a gateway knows its own") }
     if admin != nil, source.path != nil { throw ValidationError("give --admin or a manifest; a gateway knows its own") }
   }
 
   func run() async throws {
     if let admin { return try await show(AdminClient(admin)) }
     do {
-      let manifest = try source.manifest()
+      let manifest = try source.manifest(trusting: trust.policy)
       let overrides = StageOverrides(environment: ProcessInfo.processInfo.environment)
       let isolation = IsolationOverrides(environment: ProcessInfo.processInfo.environment)
       let refusals = manifest.refusals(of: overrides)

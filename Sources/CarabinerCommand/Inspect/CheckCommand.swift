@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CarabinerHost
 internal import CarabinerManifest
+internal import CarabinerRelease
 internal import CarabinerServer
 internal import CarabinerWire
 internal import Foundation
@@ -12,6 +13,8 @@ struct CheckCommand: AsyncParsableCommand {
     discussion: """
       Plugins are loaded in child processes, so one that crashes or hangs does not affect the check. Each problem is printed as
       FILE:LINE:COLUMN: error: /place: problem; remedy. Exit status: 0 without problems, else 3.
+
+      With --trust, a plugin is loaded only if it is signed.
 
       Files must be owned by root or by the user that runs the gateway. Root can check as that user with --user.
       """)
@@ -26,6 +29,7 @@ struct CheckCommand: AsyncParsableCommand {
   @Option(name: .long, help: ArgumentHelp("Check as this user, which runs the gateway. Only for root.", valueName: "name"))
   var user: String?
   @OptionGroup var probe: ProbeOptions
+  @OptionGroup var trust: TrustOptions
 
   func validate() throws {
     guard schema == (manifest == nil) else { throw ValidationError("give either -m MANIFEST or --schema") }
@@ -52,10 +56,20 @@ struct CheckCommand: AsyncParsableCommand {
 
   private func diagnostics(of path: String) -> [Diagnostic] {
     let loaded: Manifest
+    var signatures: (check: ReleaseCheck, pins: ProbePins)?
     do {
-      loaded = try Manifest.load(path: path)
+      if let policy = trust.policy {
+        let check = try ReleaseCheck(policy)
+        let (manifest, file, _) = try check.manifest(at: path)
+        loaded = manifest
+        signatures = (check, ProbePins(manifest: file.digest))
+      } else {
+        loaded = try Manifest.load(path: path)
+      }
     } catch let error as ManifestError {
       return error.problems.map { Diagnostic($0) }
+    } catch let error as ReleaseError {
+      return [Diagnostic(error)]
     } catch {
       return [Diagnostic(ManifestProblem(.unreadable, "\(error)"))]
     }
@@ -68,18 +82,35 @@ struct CheckCommand: AsyncParsableCommand {
     found += loaded.problems(of: SecretReferences(directory: loaded.directory)).map { Diagnostic($0) }
     found += loaded.storeProblems().map { Diagnostic($0) }
     found += loaded.operationListProblems().map { Diagnostic($0) }
-    found += pluginProblems(of: loaded, at: path, isolation)
+    found += pluginProblems(of: loaded, at: path, isolation, signatures?.check, signatures?.pins)
     // A child process finds some of the problems too.
     var seen: Set<Diagnostic> = []
     return Diagnostic.placed(found, in: loaded).filter { seen.insert($0).inserted }
   }
 
   /// Loads each plugin in a child process, then all valid plugins together in another, to find conflicts between them.
-  private func pluginProblems(of loaded: Manifest, at path: String, _ isolation: IsolationOverrides) -> [Diagnostic] {
+  ///
+  /// - Parameters:
+  ///   - check: Verifies their files; nil if signatures are not checked.
+  ///   - pins: The digest of the manifest that was verified; nil likewise.
+  private func pluginProblems(
+    of loaded: Manifest, at path: String, _ isolation: IsolationOverrides, _ check: ReleaseCheck?, _ pins: ProbePins?
+  ) -> [Diagnostic] {
     var found: [Diagnostic] = []
     var refused: [String] = []
+    var pins = pins
     for plugin in loaded.plugins {
-      let report = PluginProbe(loaded, at: path, plugin: plugin, timeout: probe.probeTimeout).report()
+      if let check, case .file(let path, let pin) = plugin.source {
+        do {
+          pins?.plugins[plugin.name] = try check.plugin(plugin, at: path, pin: pin).digest
+        } catch {
+          // A gateway refuses the file of a disabled plugin too.
+          found.append(Diagnostic(unverified: error, plugin))
+          refused.append(plugin.name)
+          continue
+        }
+      }
+      let report = PluginProbe(loaded, at: path, plugin: plugin, timeout: probe.probeTimeout, pins: pins).report()
       // A plugin may be disabled because it is broken, so its problems are only warnings.
       let severity: Diagnostic.Severity = plugin.isEnabled ? .error : .warning
       found += report.problems.map { Diagnostic($0, severity: severity) }
@@ -88,7 +119,7 @@ struct CheckCommand: AsyncParsableCommand {
       found += workerWarnings(about: plugin, of: loaded, isolation, report).map { Diagnostic($0, severity: .warning) }
       if report.refusal != nil || !report.problems.isEmpty { refused.append(plugin.name) }
     }
-    let report = PluginProbe(loaded, at: path, without: refused, timeout: probe.probeTimeout).report()
+    let report = PluginProbe(loaded, at: path, without: refused, timeout: probe.probeTimeout, pins: pins).report()
     found += report.problems.map { Diagnostic($0) }
     if let refusal = report.refusal { found.append(Diagnostic(ManifestProblem(.invalidValue, refusal.message))) }
     return found

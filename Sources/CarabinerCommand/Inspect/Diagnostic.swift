@@ -1,5 +1,6 @@
 internal import CarabinerHost
 internal import CarabinerManifest
+internal import CarabinerRelease
 internal import CarabinerWire
 
 /// One result of `carabiner check`: text in the format of compilers, or a JSON object.
@@ -35,6 +36,22 @@ struct Diagnostic: Hashable {
     let text =
       refusal.code == .isolation ? refusal.message : "\(refusal.path): \(refusal.message) (step \(refusal.step))"
     problem = ManifestProblem(.pluginRefused, at: plugin.pointer.appending(key), text)
+  }
+
+  /// A manifest that is not accepted, or a trust file that cannot be used.
+  init(_ refusal: ReleaseError) {
+    self.init(.error, refusal.code.rawValue, ManifestProblem(.unreadable, refusal.message))
+  }
+
+  /// The file of a plugin that was not verified, or is not a plugin.
+  init(unverified error: any Error, _ plugin: Manifest.Plugin) {
+    switch error {
+    case let error as HostError: self.init(error, of: plugin)
+    case let error as ReleaseError:
+      self.init(
+        .error, error.code.rawValue, ManifestProblem(.pluginRefused, at: plugin.pointer.appending("file"), error.message))
+    default: self.init(ManifestProblem(.pluginRefused, at: plugin.pointer, "\(error)"))
+    }
   }
 
   /// A service that a plugin requests and is not granted. The plugin may work without it.

@@ -13,13 +13,16 @@ struct ProbeCommand: AsyncParsableCommand {
   @Option(name: .long) var manifest: String?
   @Option(name: .long) var only: String?
   @Option(name: .long) var without: [String] = []
+  @Option(name: .long) var manifestDigest: String?
+  @Option(name: .long) var pin: [String] = []
 
   func run() async throws {
     var report = ProbeReport()
     do {
       if let plugin { report.interceptors = .array(try PluginLibrary.inWorker(path: plugin).interceptors.map(\.json)) }
       if let manifest {
-        let loaded = try Manifest.load(path: manifest)
+        let pins = ProbePins(manifest: manifestDigest, plugins: pin)
+        let loaded = try pins?.manifest(at: manifest) ?? Manifest.load(path: manifest)
         let chain = try HostedChain(only.map { loaded.onlyPlugin($0) } ?? loaded.without(without.contains))
         if let library = only.flatMap({ chain.libraries[$0] }) { report.interceptors = .array(library.interceptors.map(\.json)) }
       }

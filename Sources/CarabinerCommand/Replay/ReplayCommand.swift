@@ -27,6 +27,7 @@ struct ReplayCommand: AsyncParsableCommand {
   }
 
   @OptionGroup var source: ManifestOptions
+  @OptionGroup var trust: TrustOptions
 
   @Flag(name: .long, help: "Also compare the requests to the upstream.")
   var requests = false
@@ -61,6 +62,8 @@ struct ReplayCommand: AsyncParsableCommand {
 
   private func replay() async throws -> ReplayReport {
     let run = ReplayRun(record: file, ignoredHeaders: ignoreHeader, comparesRequests: requests, maximumShown: show)
-    return try await run.report(try source.manifest(), hiding: Terminal.secrets) { Terminal.complain("warning: \($0)") }
+    return try await run.report(try source.pinnedManifest(trusting: trust.policy), hiding: Terminal.secrets) {
+      Terminal.complain("warning: \($0)")
+    }
   }
 }

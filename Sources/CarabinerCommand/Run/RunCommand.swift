@@ -27,6 +27,7 @@ struct RunCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var source: ManifestOptions
+  @OptionGroup var trust: TrustOptions
 
   @Option(name: .long, help: "The URL of the GraphQL server. It overrides the manifest's endpoint.")
   var endpoint: String?
@@ -166,6 +167,7 @@ struct RunCommand: AsyncParsableCommand {
       certificateAuthorityFile: cacert)
     // The manifest is read once and never compared, and crashes are not counted.
     configuration.pinsFiles = false
+    configuration.trust = trust.policy
     configuration.countsCrashes = false
     configuration.timingInterval = 0
     configuration.secrets = Terminal.secrets

@@ -35,6 +35,7 @@ struct ServeCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var source: ManifestOptions
+  @OptionGroup var trust: TrustOptions
   @OptionGroup var limits: ServeLimits
   @OptionGroup var tracing: TracingOptions
 
@@ -86,12 +87,17 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "A folder for data that is kept between runs, such as crashes of plugins (settings: {crash-loop: …}).", valueName: "dir"))
+      "A folder for data that is kept between runs, such as crashes of plugins (settings: {crash-loop: …}) and serials (--trust).",
+      valueName: "dir"))
   var state: String?
 
   @Flag(
     name: .long, help: "If the manifest or a plugin is refused at the start, serve the last manifest that worked. Needs --state.")
   var startFromLastGood = false
+
+  @Flag(
+    name: .long, help: "Switch off plugins that --revoked names while they serve. Requests of a mandatory one get 500.")
+  var enforceRevocation = false
 
   @Option(name: .long, help: ArgumentHelp("The certificate chain for TLS clients, in PEM. Needs --tls-key.", valueName: "file"))
   var tlsCertificate: String?
@@ -139,6 +145,7 @@ struct ServeCommand: AsyncParsableCommand {
         "--path takes a path that begins with / and is none of \(ServePaths.reserved.joined(separator: ", "))")
     }
     guard (tlsCertificate == nil) == (tlsKey == nil) else { throw ValidationError("--tls-certificate and --tls-key go together") }
+    if enforceRevocation, trust.revoked == nil { throw ValidationError("--enforce-revocation needs --revoked FILE") }
     if startFromLastGood, state == nil { throw ValidationError("--start-from-last-good needs --state DIR") }
     guard (0...1_000_000).contains(timeStages) else { throw ValidationError("--time-stages takes a number from 0 to 1000000") }
     guard (1...64).contains(threads) else { throw ValidationError("--threads takes a number from 1 to 64") }
@@ -213,6 +220,8 @@ struct ServeCommand: AsyncParsableCommand {
     configuration.stateDirectory = state
     configuration.stateLock = inheritance?.stateLock
     configuration.startsFromLastGood = startFromLastGood
+    configuration.trust = trust.policy
+    configuration.trust?.enforcesRevocation = enforceRevocation
     configuration.installsCrashReporter = true
     configuration.watchesFiles = watch
     configuration.timingInterval = timeStages
@@ -240,6 +249,10 @@ struct ServeCommand: AsyncParsableCommand {
       EffectiveSetting(flag: "lame-duck", DurationText.print(lameDuck), default: "0s"),
       EffectiveSetting(flag: "drain", DurationText.print(drain), default: "30s"),
       EffectiveSetting(flag: "watch", "\(watch)", default: "false"),
+      EffectiveSetting(flag: "trust", trust.trust ?? "none", default: "none"),
+      EffectiveSetting(flag: "trust-threshold", "\(trust.trustThreshold ?? 1)", default: "1"),
+      EffectiveSetting(flag: "revoked", trust.revoked ?? "none", default: "none"),
+      EffectiveSetting(flag: "enforce-revocation", "\(enforceRevocation)", default: "false"),
       EffectiveSetting(flag: "time-stages", "\(timeStages)", default: "\(StageTimings.defaultInterval)"),
     ]
     LargeBlocks.returnToSystem()

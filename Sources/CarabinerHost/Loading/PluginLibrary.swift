@@ -266,6 +266,21 @@ extension PluginNote {
     let file = try PluginFile(opening: path)
     return (try PluginNote(inspecting: file), file.digest)
   }
+
+  /// Verifies a file, and then checks its note, without running any of its code.
+  ///
+  /// - Parameters:
+  ///   - pin: The SHA-256 the file must have; nil for any.
+  ///   - verify: Decides about the size and the SHA-256 of the file, before its contents are looked at.
+  /// - Throws: ``HostError``, and errors of `verify`.
+  package static func inspect<Verdict>(
+    path: String, pin: String?, verifying verify: (_ size: Int, _ digest: String) throws -> Verdict
+  ) throws -> Verdict {
+    let file = try PluginFile(opening: path)
+    let verdict = try verify(file.bytes.count, file.digest)
+    _ = try PluginLibrary.note(of: file, pin: pin)
+    return verdict
+  }
 }
 
 extension HostError {

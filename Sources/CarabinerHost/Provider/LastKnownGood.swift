@@ -9,8 +9,9 @@ internal import Glibc
 /// A copy of the last working manifest and its plugins' files, for a host that starts with an unusable manifest.
 package struct LastKnownGood: Sendable {
   private static let name = "last-good.json"
-  /// The kept manifest contains absolute paths and digests, so it may be longer than the original.
-  private static let maximumFileBytes = 4 * Manifest.maximumFileBytes
+  /// The kept manifest contains absolute paths and digests, so it may be longer than the original. Beside it are the signed text and the
+  /// sidecars.
+  private static let maximumFileBytes = 16 * Manifest.maximumFileBytes
 
   private let directory: String
 
@@ -27,7 +28,11 @@ package struct LastKnownGood: Sendable {
   /// Keeps a manifest and its loaded files, and removes the copy kept before.
   ///
   /// The earlier copy is removed only after the new one is complete.
-  package func keep(_ manifest: Manifest, libraries: [String: PluginLibrary]) throws {
+  ///
+  /// - Parameter signatures: The sidecars of the files; nil if signatures are not checked.
+  package func keep(
+    _ manifest: Manifest, libraries: [String: PluginLibrary], signatures: KeptSignatures? = nil
+  ) throws {
     guard let source = try manifest.document() else { return }
     var document = source.object ?? [:]
     var kept: Set<String> = [Self.name]
@@ -45,7 +50,9 @@ package struct LastKnownGood: Sendable {
           return .object(object)
         })
     }
-    let record: JSONValue = ["path": .string(manifest.path), "manifest": .object(document)]
+    let record: JSONValue = [
+      "path": .string(manifest.path), "manifest": .object(document), "signatures": signatures?.json ?? .null,
+    ]
     try write(record.serialized(), to: Self.name, mode: 0o600)
     for name in try FileManager.default.contentsOfDirectory(atPath: directory) where !kept.contains(name) {
       try? FileManager.default.removeItem(atPath: "\(directory)/\(name)")
@@ -56,17 +63,53 @@ package struct LastKnownGood: Sendable {
   ///
   /// - Throws: ``ManifestError`` if it cannot be used.
   package func manifest() throws -> Manifest? {
-    let path = "\(directory)/\(Self.name)"
+    guard let (path, record) = try read() else { return nil }
+    return try Manifest(
+      text: record["manifest"]?.description ?? "", path: path, format: .json, directory: Manifest.directory(of: path))
+  }
+
+  /// The path that the kept manifest was read from, and the sidecars, which are nil if signatures were not checked; nil if no manifest is
+  /// kept.
+  ///
+  /// - Throws: ``ManifestError`` if they cannot be used.
+  package func signed() throws -> (path: String, signatures: KeptSignatures?)? {
+    guard let (path, record) = try read() else { return nil }
+    switch record["signatures"] {
+    case nil, .null: return (path, nil)
+    case let json?:
+      guard let signatures = KeptSignatures(json) else { throw unreadable }
+      return (path, signatures)
+    }
+  }
+
+  /// The manifest with the kept copies in place of the files, which may have been replaced since.
+  ///
+  /// - Parameter digests: SHA-256 of the files, by entry.
+  package func usingCopies(in manifest: Manifest, _ digests: [String: String]) -> Manifest {
+    var changed = manifest
+    for index in changed.plugins.indices where changed.plugins[index].libraryPaths.isEmpty {
+      let plugin = changed.plugins[index]
+      guard case .file(_, let pin) = plugin.source, let digest = digests[plugin.name] else { continue }
+      let copy = "\(directory)/\(digest).so"
+      if unsafe access(copy, F_OK) == 0 { changed.plugins[index].source = .file(copy, pin: pin) }
+    }
+    return changed
+  }
+
+  /// The path of the kept manifest, and all that is kept with it.
+  private func read() throws -> (path: String, record: JSONValue)? {
     guard unsafe access(path, F_OK) == 0 else { return nil }
     _ = try PrivateFile(opening: path, O_RDONLY)
     guard let text = try? BoundedFile.text(at: path, maximumBytes: Self.maximumFileBytes),
-      let record = try? JSONValue(parsing: text), let original = record["path"]?.string, let document = record["manifest"]
-    else {
-      throw ManifestError(
-        path: path, problems: [ManifestProblem(.unreadable, "the last known good manifest cannot be read; remove it")])
-    }
-    let folder = original.lastIndex(of: "/").map { String(original[..<$0]) } ?? "."
-    return try Manifest(text: document.description, path: original, format: .json, directory: folder.isEmpty ? "/" : folder)
+      let record = try? JSONValue(parsing: text), let original = record["path"]?.string, record["manifest"] != nil
+    else { throw unreadable }
+    return (original, record)
+  }
+
+  private var path: String { "\(directory)/\(Self.name)" }
+
+  private var unreadable: ManifestError {
+    ManifestError(path: path, problems: [ManifestProblem(.unreadable, "the last known good manifest cannot be read; remove it")])
   }
 
   private func copy(_ library: PluginLibrary, to name: String) throws {

@@ -22,12 +22,16 @@ extension Manifest {
 
   /// Reads a manifest from a file, YAML or JSON.
   ///
-  /// - Throws: ``ManifestError`` with all problems.
-  package static func load(path: String) throws -> Manifest {
+  /// - Parameter check: Decides about the bytes before they are parsed.
+  /// - Throws: ``ManifestError`` with all problems, and errors of the check.
+  package static func load(path: String, accepting check: ([UInt8]) throws -> Void = { _ in }) throws -> Manifest {
     let text: String
-    do throws(BoundedFile.Fault) {
-      text = try BoundedFile.text(at: path, maximumBytes: maximumFileBytes)
-    } catch {
+    do {
+      let bytes = try BoundedFile.bytes(at: path, maximumBytes: maximumFileBytes)
+      try check(bytes)
+      guard let valid = String(validating: bytes, as: UTF8.self) else { throw BoundedFile.Fault.notText }
+      text = valid
+    } catch let error as BoundedFile.Fault {
       let problem =
         switch error {
         case .unreadable(let reason):
@@ -38,8 +42,13 @@ extension Manifest {
         }
       throw ManifestError(path: path, problems: [problem])
     }
+    return try Manifest(text: text, path: path, directory: directory(of: path))
+  }
+
+  /// The folder that the relative paths of a manifest in a file start from.
+  package static func directory(of path: String) -> String {
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-    return try Manifest(text: text, path: path, directory: folder.isEmpty ? "/" : folder)
+    return folder.isEmpty ? "/" : folder
   }
 
   /// Reads a manifest from a text.

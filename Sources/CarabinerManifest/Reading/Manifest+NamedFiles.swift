@@ -8,9 +8,11 @@ extension Manifest {
   /// Files that the host writes, such as the store's, are not included. The manifest need not be valid: a plugin that is not built yet
   /// is included.
   ///
-  /// - Returns: Nil if the file cannot be read or is neither YAML nor JSON.
-  package static func namedFiles(path: String) -> [String]? {
-    guard let text = try? BoundedFile.text(at: path, maximumBytes: maximumFileBytes),
+  /// - Parameter check: Decides about the bytes before they are parsed.
+  /// - Returns: Nil if the file cannot be read, is not accepted, or is neither YAML nor JSON.
+  package static func namedFiles(path: String, accepting check: ([UInt8]) throws -> Void = { _ in }) -> [String]? {
+    guard let bytes = try? BoundedFile.bytes(at: path, maximumBytes: maximumFileBytes), (try? check(bytes)) != nil,
+      let text = String(validating: bytes, as: UTF8.self),
       let document = try? ManifestDocument(text, Format(path: path, text: text))
     else { return nil }
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."

@@ -3,6 +3,7 @@ internal import CarabinerABI
 internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest
+internal import CarabinerRelease
 package import CarabinerWire
 internal import Foundation
 internal import Logging
@@ -40,16 +41,18 @@ struct AdminService: RequestHandler {
     case (.POST, "/plugins/enable"): override(request, reply, isEnabled: true)
     case (.POST, "/plugins/disable"): override(request, reply, isEnabled: false)
     case (.POST, "/plugins/reset"): override(request, reply, isEnabled: nil)
+    case (.POST, "/trust/reset"): resetSerial(request, reply)
     case (.POST, "/trial/promote"): trial(reply) { await reloader.promote($0, trigger: "admin socket") }
     case (.POST, "/trial/abort"):
       trial(reply) { reloader.rollBack($0, "it was called off over the admin socket", trigger: "admin socket") }
     case (_, "/status"), (_, "/settings"), (_, "/metrics"), (_, "/chain"): refuse(reply, .methodNotAllowed, "use GET")
-    case (_, "/reload"), (_, "/trial/promote"), (_, "/trial/abort"), (_, "/drain"), (_, "/drain/undo"):
+    case (_, "/reload"), (_, "/trial/promote"), (_, "/trial/abort"), (_, "/drain"), (_, "/drain/undo"),
+      (_, "/trust/reset"):
       refuse(reply, .methodNotAllowed, "use POST")
     default:
       refuse(
         reply, .notFound,
-        "not found; use GET /status, /settings, /chain, /metrics, or POST /reload, /drain, /drain/undo, /plugins/{enable,disable,reset}, /trial/{promote,abort}"
+        "not found; use GET /status, /settings, /chain, /metrics, or POST /reload, /drain, /drain/undo, /plugins/{enable,disable,reset}, /trial/{promote,abort}, /trust/reset"
       )
     }
   }
@@ -64,6 +67,24 @@ struct AdminService: RequestHandler {
         answer(reply, .ok, ["pattern": .string(pattern), "enabled": isEnabled.map { .bool($0) } ?? .null])
       } catch let error as ManifestError {
         refuse(reply, .unprocessableEntity, error.problems.map(\.message).joined(separator: "; "))
+      } catch {
+        refuse(reply, .unprocessableEntity, "\(error)")
+      }
+    }
+  }
+
+  private func resetSerial(_ request: GatewayRequest, _ reply: GatewayReply) {
+    let body = try? JSONValue(parsing: Array(request.body.readableBytesView))
+    guard let subject = body?["subject"]?.string.flatMap({ ReleaseSubject($0) }) else {
+      return refuse(reply, .badRequest, #"send {"subject": "KIND:NAME"}"#)
+    }
+    Task {
+      do {
+        guard try await reloader.resetSerial(of: subject) else {
+          return refuse(reply, .unprocessableEntity, "no serial of \(subject) is recorded")
+        }
+        logAlways("an operator has reset the serial of \(subject): an older file is accepted")
+        answer(reply, .ok, ["subject": .string(subject.description)])
       } catch {
         refuse(reply, .unprocessableEntity, "\(error)")
       }

@@ -19,12 +19,17 @@ final class Generation: Sendable {
   let cachePolicy: CachePolicy
   /// The decisions of the manifest about clients; nil if there are none.
   let clientPolicy: ClientPolicy?
+  /// The statements about its files; nil if signatures are not checked.
+  let releases: VerifiedReleases?
   let since = Date()
 
   private let operations = Atomic<Int>(0)
   private let retired = Atomic<Bool>(false)
 
-  init(_ number: UInt64, _ manifest: Manifest, _ host: ChainRuntime, crashLoop: CrashLoopGuard?, clientPolicy: ClientPolicy?) {
+  init(
+    _ number: UInt64, _ manifest: Manifest, _ host: ChainRuntime, crashLoop: CrashLoopGuard?, clientPolicy: ClientPolicy?,
+    releases: VerifiedReleases?
+  ) {
     self.crashLoop = crashLoop
     self.number = number
     self.manifest = manifest
@@ -34,6 +39,7 @@ final class Generation: Sendable {
     connectionInitHeaders = HeaderSelection(manifest.serve.connectionInitHeaders)
     cachePolicy = manifest.serve.cachePolicy
     self.clientPolicy = clientPolicy
+    self.releases = releases
   }
 
   /// The number of operations that run through this generation.

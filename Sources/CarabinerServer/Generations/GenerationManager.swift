@@ -45,6 +45,8 @@ final class GenerationManager: OperationRunner {
   var current: Generation { state.withLock { $0.current } }
   /// The trial; nil if there is none.
   var trial: GenerationTrial? { state.withLock { $0.trial } }
+  /// The generations that run new operations: the current one, and the one on trial if there is one.
+  var serving: [Generation] { state.withLock { [$0.current] + ($0.trial.map { [$0.generation] } ?? []) } }
   /// Earlier generations that have not ended yet.
   var retired: [Generation] { state.withLock { $0.retired } }
   var lastReload: ReloadReport? { state.withLock { $0.lastReload } }

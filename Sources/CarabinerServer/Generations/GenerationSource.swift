@@ -2,6 +2,7 @@ internal import Carabiner
 internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest
+internal import CarabinerRelease
 internal import Foundation
 internal import Logging
 
@@ -10,20 +11,15 @@ struct GenerationSource: Sendable {
   /// A parsed manifest, and the digests of the plugin files at that time.
   struct Candidate: Sendable {
     /// The manifest as written in the file.
-    let manifest: Manifest
+    var manifest: Manifest
     let digests: [String: String]
+    /// Nil if signatures are not checked.
+    let releases: VerifiedReleases?
     /// The decisions of the manifest about clients; nil if there are none.
     let clientPolicy: ClientPolicy?
 
-    /// The manifest with the digest of each file pinned, so that the files that were checked are those that are loaded.
-    var pinned: Manifest {
-      var pinned = manifest
-      for index in pinned.plugins.indices {
-        guard case .file(let path, nil) = pinned.plugins[index].source else { continue }
-        pinned.plugins[index].source = .file(path, pin: digests[pinned.plugins[index].name])
-      }
-      return pinned
-    }
+    /// The manifest with the digest of each file pinned.
+    var pinned: Manifest { manifest.pinning(digests) }
   }
 
   /// The path of the manifest; nil for an empty manifest.
@@ -42,11 +38,22 @@ struct GenerationSource: Sendable {
     do {
       return try generation(1, of: candidate())
     } catch {
-      guard configuration.startsFromLastGood, let kept = try keptCandidate() else { throw error }
+      guard configuration.startsFromLastGood, let kept = try keptCandidate(after: error) else { throw error }
       output.warn("the last known good manifest serves, because the current one cannot: \(error)")
       output.logger.critical(
         "the last known good manifest serves", metadata: ["reason": "\(output.redacted("\(error)"))"])
+      noteExpired(kept)
       return try generation(1, of: kept)
+    }
+  }
+
+  /// Logs the files of the last good state that are used although their statements have expired.
+  private func noteExpired(_ candidate: Candidate) {
+    guard let releases = candidate.releases, let now = configuration.trust?.time else { return }
+    for statement in releases.statements where statement.expires <= now {
+      output.logger.critical(
+        "a file of the last known good state is used although its statement has expired; sign it again",
+        metadata: ["file": "\(statement.subject)", "expired": "\(statement.expires)"])
     }
   }
 
@@ -69,7 +76,8 @@ struct GenerationSource: Sendable {
       generation: number, crashLoop: crashLoop, passesGraphQLErrors: configuration.returnsGraphQLErrors, observer: observer,
       sending: { ScopedTransport(base: $0, recovery: $1) })
     host.upstreams.watch(host.headers)
-    return Generation(number, candidate.manifest, host, crashLoop: crashLoop, clientPolicy: candidate.clientPolicy)
+    return Generation(
+      number, candidate.manifest, host, crashLoop: crashLoop, clientPolicy: candidate.clientPolicy, releases: candidate.releases)
   }
 
   /// The record of plugins that crashed the host; nil if the manifest does not configure it.
@@ -91,29 +99,101 @@ struct GenerationSource: Sendable {
     return try LastKnownGood(directory: "\(state)/last-good")
   }
 
+  /// Stores a serving generation as the last known good one, and the serials of its files.
+  func keep(_ generation: Generation) throws {
+    try lastKnownGood()?.keep(
+      generation.manifest, libraries: generation.host.chain.libraries, signatures: generation.releases?.signatures)
+    guard let file = serialFile, let releases = generation.releases else { return }
+    let known = try file.read()
+    var record = known
+    for statement in releases.statements { record.keep(statement) }
+    if record != known { try file.write(record) }
+  }
+
+  /// Forgets the highest serial of a file.
+  ///
+  /// - Returns: Whether there was one.
+  /// - Throws: ``ReleaseError`` if the record cannot be read or written; ``ServerError`` if the host keeps none.
+  func resetSerial(of subject: ReleaseSubject) throws -> Bool {
+    guard let file = serialFile else {
+      throw ServerError.invalid("the gateway keeps no serials; it does so with --trust FILE and --state DIR")
+    }
+    var record = try file.read()
+    guard record.reset(subject) else { return false }
+    try file.write(record)
+    return true
+  }
+
+  /// The record of serials; nil if signatures are not checked, or without a state folder.
+  private var serialFile: SerialFile? {
+    configuration.trust == nil ? nil : state.map { SerialFile(path: "\($0)/serials") }
+  }
+
+  /// The last known good manifest after the current one was refused. If it is refused too, its reason is thrown, and the other logged.
+  private func keptCandidate(after refusal: any Error) throws -> Candidate? {
+    do {
+      return try keptCandidate()
+    } catch {
+      output.logger.error(
+        "the manifest is refused, and the last known good one too", metadata: ["reason": "\(output.redacted("\(refusal)"))"])
+      throw error
+    }
+  }
+
   /// The last known good manifest; nil if none is stored.
   func keptCandidate() throws -> Candidate? {
-    try lastKnownGood()?.manifest().map { try candidate($0) }
+    guard let store = try lastKnownGood() else { return nil }
+    guard let trust = configuration.trust else { return try store.manifest().map { try candidate($0) } }
+    guard let (origin, signatures) = try store.signed() else { return nil }
+    guard let signatures else {
+      throw ReleaseError(
+        .unsigned, "the last known good manifest was kept without --trust, so its files are not used; start with signed files")
+    }
+    let check = try check(trust, kept: signatures)
+    let text = Array(signatures.manifest.utf8)
+    let file = try check.verify(manifest: text, at: origin, Array(signatures.manifestSidecar.utf8))
+    let manifest = try Manifest(text: signatures.manifest, path: origin, directory: Manifest.directory(of: origin))
+    var kept = try candidate(manifest, check, (file, text))
+    kept.manifest = store.usingCopies(in: manifest, kept.digests)
+    return kept
+  }
+
+  private func check(_ trust: TrustPolicy, kept: KeptSignatures? = nil) throws -> ReleaseCheck {
+    try ReleaseCheck(trust, serials: try serialFile?.read() ?? SerialRecord(), kept: kept)
   }
 
   /// Reads the manifest and the digests of its files.
   ///
-  /// - Throws: ``ManifestError``, or ``HostError`` if a file cannot be loaded as a plugin.
+  /// - Throws: ``ManifestError``, ``ReleaseError`` for the first file that is not accepted, or ``HostError`` if a file cannot be loaded
+  ///   as a plugin.
   func candidate() throws -> Candidate {
-    try candidate(try path.map { try Manifest.load(path: $0) } ?? Manifest())
+    guard let trust = configuration.trust else {
+      return try candidate(try path.map { try Manifest.load(path: $0) } ?? Manifest())
+    }
+    let check = try check(trust)
+    guard let path else { return try candidate(Manifest(), check) }
+    let (manifest, file, text) = try check.manifest(at: path)
+    return try candidate(manifest, check, (file, text))
   }
 
+  /// - Parameters:
+  ///   - check: Verifies the files of the plugins; nil if signatures are not checked.
+  ///   - file: The manifest's signature and text; nil if there is none.
   /// - Throws: ``ManifestError`` also if the configuration refuses one of the manifest's lists.
-  private func candidate(_ manifest: Manifest) throws -> Candidate {
+  private func candidate(
+    _ manifest: Manifest, _ check: ReleaseCheck? = nil, _ file: (file: SignedFile, text: [UInt8])? = nil
+  ) throws -> Candidate {
     if configuration.refusesCacheAndParsing { try manifest.requireDefaultCacheAndParsing() }
     let policy = try manifest.clientPolicy()
     var digests: [String: String] = [:]
-    guard configuration.pinsFiles else { return Candidate(manifest: manifest, digests: digests, clientPolicy: policy) }
-    for plugin in manifest.plugins {
-      guard case .file(let path, _) = plugin.source else { continue }
-      digests[plugin.name] = try PluginNote.inspect(path: path).digest
+    var plugins: [String: SignedFile] = [:]
+    for plugin in manifest.plugins where configuration.pinsFiles || check != nil {
+      guard case .file(let path, let pin) = plugin.source else { continue }
+      plugins[plugin.name] = try check?.plugin(plugin, at: path, pin: pin)
+      digests[plugin.name] = try plugins[plugin.name]?.digest ?? PluginNote.inspect(path: path).digest
     }
-    return Candidate(manifest: manifest, digests: digests, clientPolicy: policy)
+    let releases = check.map { $0.releases(of: file, plugins) }
+    return Candidate(manifest: manifest, digests: digests, releases: releases, clientPolicy: policy)
   }
 
   /// Loads new plugins in child processes first, so that a plugin that crashes or hangs does not affect this process.
@@ -124,7 +204,8 @@ struct GenerationSource: Sendable {
     let overrides = current.host.chain.overrides
     for plugin in candidate.manifest.plugins where overrides.runs(plugin) && !isKnown(plugin, candidate, current) {
       let report = PluginProbe(
-        candidate.manifest, at: path, plugin: plugin, timeout: probe.timeout, executable: probe.executable
+        candidate.manifest, at: path, plugin: plugin, timeout: probe.timeout, executable: probe.executable,
+        pins: candidate.releases?.pins(of: plugin.name)
       ).report()
       if let refusal = report.refusal { throw refusal }
       guard report.problems.isEmpty else {

@@ -13,12 +13,15 @@ struct ManifestWatch: Sendable {
 
   /// The path of the manifest.
   let path: String
+  /// The keys that must have signed the files; nil if signatures are not checked.
+  let trust: TrustPolicy?
   /// The files that the current generation reads in addition to those that the manifest names.
   let files: @Sendable () -> [String]
 
   /// The state that a poll found.
   private struct Look {
-    let manifest: FileSignature
+    /// The manifest, and the files that decide whether it is accepted.
+    let manifest: [String: FileSignature]
     /// The files that the manifest names, which change only with it.
     let named: [String]
     let files: [String: FileSignature]
@@ -46,9 +49,16 @@ struct ManifestWatch: Sendable {
   }
 
   private func look(after earlier: Look?) -> Look {
-    let manifest = FileSignature(of: path)
-    let named =
-      earlier.flatMap { $0.manifest == manifest ? $0.named : nil } ?? Manifest.namedFiles(path: path) ?? earlier?.named ?? []
-    return Look(manifest: manifest, named: named, files: FileSignature.of(Set(named + files())))
+    let manifest = FileSignature.of(Set([path] + (trust?.deciding(on: [path]) ?? [])))
+    let named = earlier.flatMap { $0.manifest == manifest ? $0.named : nil } ?? namedFiles() ?? earlier?.named ?? []
+    let sidecars = trust?.deciding(on: named) ?? []
+    return Look(manifest: manifest, named: named, files: FileSignature.of(Set(named + sidecars + files())))
+  }
+
+  /// The files that the manifest names. A manifest that is not accepted is not parsed.
+  private func namedFiles() -> [String]? {
+    Manifest.namedFiles(path: path) { bytes in
+      if let trust { _ = try ReleaseCheck(trust).verify(manifest: bytes, at: path) }
+    }
   }
 }

@@ -1,5 +1,6 @@
 internal import CarabinerHost
 internal import CarabinerManifest
+internal import CarabinerRelease
 internal import Dispatch
 internal import Foundation
 internal import Logging
@@ -82,9 +83,19 @@ final class Reloader: Sendable {
   /// Stores a serving generation as the last known good one. A failure is logged, and the generation serves nevertheless.
   func keep(_ generation: Generation) {
     do {
-      try source.lastKnownGood()?.keep(generation.manifest, libraries: generation.host.chain.libraries)
+      try source.keep(generation)
     } catch {
       live.output.logger.error("the last known good manifest is not kept", metadata: ["reason": "\(error)"])
+    }
+  }
+
+  /// Forgets the highest serial of a file, so that an older one is accepted.
+  ///
+  /// - Returns: Whether there was one.
+  func resetSerial(of subject: ReleaseSubject) async throws -> Bool {
+    // The record is changed by this queue only.
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Bool, any Error>) in
+      queue.async { [self] in continuation.resume(with: Result { try source.resetSerial(of: subject) }) }
     }
   }
 
@@ -103,7 +114,7 @@ final class Reloader: Sendable {
   }
 
   private func change(_ pattern: String, _ isEnabled: Bool?, _ reason: String) throws {
-    for generation in [live.current, live.trial?.generation].compactMap(\.self) {
+    for generation in live.serving {
       var overrides = generation.host.chain.overrides
       if let isEnabled {
         overrides.override(pattern, isEnabled: isEnabled, reason: reason)

@@ -70,6 +70,8 @@ extension PluginHost {
     package var stateLock: Int32?
     /// Whether the file that was checked is the file that is loaded, even if it was replaced in between.
     package var pinsFiles = true
+    /// The keys that must have signed the manifest and the plugins; nil if signatures are not checked.
+    package var trust: TrustPolicy?
     /// Whether `settings: {crash-loop: …}` applies to this host.
     package var countsCrashes = true
     /// The stages of one in this many operations are timed; 0 for none.

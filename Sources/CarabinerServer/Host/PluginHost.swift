@@ -22,6 +22,9 @@ public final class PluginHost: Sendable {
   /// Locked for the lifetime of the host.
   private let stateFolder: StateFolder?
   private let watching: Task<Void, Never>?
+  /// Nil if signatures are not checked.
+  let releaseWatch: ReleaseWatch?
+  private let watchingReleases: Task<Void, Never>?
   /// Reports metrics to a backend of swift-metrics; nil without one.
   let reporter: MetricsReporter?
   private let reporting: Task<Void, Never>?
@@ -54,15 +57,19 @@ public final class PluginHost: Sendable {
     recorder = parts.recorder
     stateFolder = parts.stateFolder
     tracer = configuration.tracer
-    let metrics = HostMetrics(live: parts.live, counters: parts.counters)
+    let metrics = HostMetrics(live: parts.live, counters: parts.counters, trust: configuration.trust)
     self.metrics = metrics
     reporter = configuration.metrics.map { MetricsReporter($0, interval: configuration.metricsInterval) }
     reporting = reporter?.start { metrics.write(to: &$0) }
-    watching = configuration.watchesFiles ? path.map { Self.watch($0, parts.live, parts.reloader) } : nil
+    let releaseWatch = configuration.trust.map { ReleaseWatch(live: parts.live, trust: $0) }
+    self.releaseWatch = releaseWatch
+    watchingReleases = releaseWatch.map { watch in Task { await watch.run() } }
+    watching = configuration.watchesFiles ? path.map { Self.watch($0, configuration.trust, parts) } : nil
   }
 
   deinit {
     watching?.cancel()
+    watchingReleases?.cancel()
     reporting?.cancel()
     reloader.close()
     live.events.finish()
@@ -130,8 +137,9 @@ public final class PluginHost: Sendable {
   /// Each call returns a new stream. A slow reader misses the oldest events.
   public var events: AsyncStream<GenerationEvent> { live.events.stream() }
 
-  private static func watch(_ path: String, _ live: GenerationManager, _ reloader: Reloader) -> Task<Void, Never> {
-    let watch = ManifestWatch(path: path) { live.current.host.chain.watchedFiles }
+  private static func watch(_ path: String, _ trust: TrustPolicy?, _ parts: HostParts) -> Task<Void, Never> {
+    let (live, reloader) = (parts.live, parts.reloader)
+    let watch = ManifestWatch(path: path, trust: trust) { live.current.host.chain.watchedFiles }
     return Task { await watch.run { _ = await reloader.reload(trigger: "change of files") } }
   }
 
@@ -148,6 +156,7 @@ public final class PluginHost: Sendable {
   /// Refuses reloads from now on.
   package func stopReloading() {
     watching?.cancel()
+    watchingReleases?.cancel()
     reloader.close()
   }
 

@@ -3,6 +3,7 @@ internal import CarabinerCurl
 internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest
+internal import CarabinerRelease
 internal import CarabinerSQLite
 
 /// The metrics of a host: its generations, chain, plugins and upstream.
@@ -11,10 +12,14 @@ internal import CarabinerSQLite
 struct HostMetrics: Sendable {
   let live: GenerationManager
   let counters: ChainCounters
+  /// The keys that must have signed the files; nil if signatures are not checked.
+  let trust: TrustPolicy?
 
   /// Adds the metrics to a sink.
   func write(to sink: inout some MetricSink) {
     writeGenerations(&sink)
+    writeReleases(&sink)
+    writeRevocation(&sink)
     writeChain(&sink)
     writePlugins(&sink)
     WorkerMetrics(live.current.host.chain.workers()).write(to: &sink)
@@ -41,6 +46,23 @@ struct HostMetrics: Sendable {
     text.family("carabiner_reloads_total", .counter, "Reloads by outcome.")
     text.sample("carabiner_reloads_total", [("outcome", "accepted")], Double(reloads.all - reloads.refused))
     text.sample("carabiner_reloads_total", [("outcome", "refused")], Double(reloads.refused))
+  }
+
+  private func writeReleases(_ text: inout some MetricSink) {
+    guard let statements = live.current.releases?.statements else { return }
+    let name = "carabiner_release_expiry_timestamp_seconds"
+    text.family(name, .gauge, "When the signed statements about the serving manifest and its plugins expire.")
+    for statement in statements {
+      let labels = [("kind", statement.subject.kind.rawValue), ("name", statement.subject.name)]
+      text.sample(name, labels, Double(statement.expires.seconds))
+    }
+  }
+
+  private func writeRevocation(_ text: inout some MetricSink) {
+    guard let trust, trust.revocations != nil else { return }
+    text.single(
+      "carabiner_revoked_in_use", .gauge, "1 if the serving manifest or one of its plugins is revoked.",
+      live.serving.allSatisfy { trust.revoked(in: $0).isEmpty } ? 0 : 1)
   }
 
   private func writeChain(_ text: inout some MetricSink) {

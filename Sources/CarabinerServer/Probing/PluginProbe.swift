@@ -19,27 +19,35 @@ package struct PluginProbe {
 
   /// Probes a single plugin file.
   package init(_ plugin: String, timeout: Duration) {
-    self.init(["--plugin", plugin], plugin, StagedCopy.defaultMode, timeout, Self.ownExecutable)
+    self.init(["--plugin", plugin], nil, plugin, StagedCopy.defaultMode, timeout, Self.ownExecutable)
   }
 
   /// Probes one plugin of a manifest, with its pin and its configuration.
   ///
-  /// - Parameter executable: The `carabiner` program for the child process.
+  /// - Parameters:
+  ///   - executable: The `carabiner` program for the child process.
+  ///   - pins: The digests of the files that were verified; nil if signatures are not checked.
   package init(
-    _ manifest: Manifest, at path: String, plugin: Manifest.Plugin, timeout: Duration, executable: String = Self.ownExecutable
+    _ manifest: Manifest, at path: String, plugin: Manifest.Plugin, timeout: Duration, executable: String = Self.ownExecutable,
+    pins: ProbePins? = nil
   ) {
     let subject = if case .file(let path, _) = plugin.source { path } else { plugin.name }
-    self.init(["--manifest", path, "--only", plugin.name], subject, manifest.settings.staging, timeout, executable)
+    self.init(["--manifest", path, "--only", plugin.name], pins, subject, manifest.settings.staging, timeout, executable)
   }
 
   /// Probes a manifest without some of its plugins.
-  package init(_ manifest: Manifest, at path: String, without names: [String], timeout: Duration) {
+  ///
+  /// - Parameter pins: The digests of the files that were verified; nil if signatures are not checked.
+  package init(_ manifest: Manifest, at path: String, without names: [String], timeout: Duration, pins: ProbePins? = nil) {
     let arguments = ["--manifest", path] + names.flatMap { ["--without", $0] }
-    self.init(arguments, path, manifest.settings.staging, timeout, Self.ownExecutable)
+    self.init(arguments, pins, path, manifest.settings.staging, timeout, Self.ownExecutable)
   }
 
-  private init(_ arguments: [String], _ subject: String, _ staging: StagedCopy.Mode, _ timeout: Duration, _ executable: String) {
-    self.arguments = ["probe"] + arguments
+  private init(
+    _ arguments: [String], _ pins: ProbePins?, _ subject: String, _ staging: StagedCopy.Mode, _ timeout: Duration,
+    _ executable: String
+  ) {
+    self.arguments = ["probe"] + arguments + (pins?.arguments ?? [])
     self.subject = subject
     self.staging = staging
     self.timeout = timeout

@@ -1,0 +1,24 @@
+internal import CarabinerRelease
+
+/// Decides which statements the operator is warned about: from 14 days before they expire, once a day.
+struct ExpiryNotices {
+  /// How long before its expiry a statement is warned about for the first time.
+  static let seconds = 14 * 86_400
+
+  private var notices = DailyNotices<ReleaseStatement>()
+
+  /// The warnings that are due at a time.
+  ///
+  /// - Parameter statements: Those of the serving generation.
+  mutating func due(_ statements: [ReleaseStatement], at time: ReleaseTime) -> [String] {
+    let near = statements.filter { $0.expires <= time.adding(seconds: Self.seconds) }
+    return notices.due(near, at: time).map { statement in
+      guard time < statement.expires else {
+        return "the statement of \(statement.subject) has expired at \(statement.expires); it serves on, but it cannot be loaded "
+          + "again; sign it again and reload"
+      }
+      return "the statement of \(statement.subject) expires at \(statement.expires), and cannot be loaded after that; sign it "
+        + "again and reload"
+    }
+  }
+}

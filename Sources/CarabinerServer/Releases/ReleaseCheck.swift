@@ -1,0 +1,140 @@
+package import CarabinerHost
+package import CarabinerManifest
+package import CarabinerRelease
+
+/// Checks the signatures of a manifest and of its plugins, by the trust file as it is when the check begins.
+///
+/// Each file is read once. The caller loads only files with the digests that were checked, so a file that is replaced afterwards is not
+/// used.
+package struct ReleaseCheck: Sendable {
+  private let verifier: ReleaseVerifier
+  private let serials: SerialRecord
+  /// The time of the check.
+  let time: ReleaseTime
+  /// The sidecars that were kept with the last good state. If they have expired since, they are accepted. Nil for files with sidecars
+  /// beside them.
+  private let kept: KeptSignatures?
+
+  /// - Parameters:
+  ///   - serials: The serials that were in use before.
+  ///   - kept: The sidecars of the last good state, to check its files; nil for other files.
+  /// - Throws: ``ReleaseError`` if the trust file or the list of revocations cannot be used.
+  package init(
+    _ policy: TrustPolicy, serials: SerialRecord = SerialRecord(), kept: KeptSignatures? = nil
+  ) throws(ReleaseError) {
+    verifier = ReleaseVerifier(
+      trust: try TrustFile(at: policy.file), threshold: policy.threshold,
+      revocations: try policy.revocations?.read() ?? RevocationList())
+    self.serials = serials
+    self.kept = kept
+    time = policy.time
+  }
+
+  /// Reads a manifest. Its bytes are verified before they are parsed.
+  ///
+  /// - Throws: ``ReleaseError`` if it is not accepted, or ``ManifestError``.
+  package func manifest(at path: String) throws -> (manifest: Manifest, file: SignedFile, text: [UInt8]) {
+    var found: (file: SignedFile, text: [UInt8])?
+    let manifest = try Manifest.load(path: path) { bytes throws(ReleaseError) in
+      found = (try verify(manifest: bytes, at: path), bytes)
+    }
+    guard let found else { throw ReleaseError(.unsigned, "\(path) was not verified") }
+    return (manifest, found.file, found.text)
+  }
+
+  /// Reads a manifest, and verifies its plugins too.
+  ///
+  /// - Returns: The manifest with the digests that were verified as pins.
+  /// - Throws: ``ReleaseError`` for the first file that is not accepted, ``ManifestError``, or ``HostError``.
+  package func pinnedManifest(at path: String) throws -> Manifest {
+    let manifest = try manifest(at: path).manifest
+    var digests: [String: String] = [:]
+    for plugin in manifest.plugins {
+      guard case .file(let path, let pin) = plugin.source else { continue }
+      digests[plugin.name] = try self.plugin(plugin, at: path, pin: pin).digest
+    }
+    return manifest.pinning(digests)
+  }
+
+  /// Verifies the text of a manifest, by the sidecar beside it.
+  ///
+  /// - Throws: ``ReleaseError`` if it is not accepted.
+  func verify(manifest text: [UInt8], at path: String) throws(ReleaseError) -> SignedFile {
+    try verify(manifest: text, at: path, try ReleaseFile.sidecar(at: path + ReleaseSidecar.suffix))
+  }
+
+  /// Verifies the text of a manifest.
+  ///
+  /// - Parameter path: The path of the manifest, which has its name.
+  /// - Throws: ``ReleaseError`` if it is not accepted.
+  func verify(manifest text: [UInt8], at path: String, _ sidecar: [UInt8]?) throws(ReleaseError) -> SignedFile {
+    try verify(
+      FileIdentity(of: text), sidecar, at: path, .manifest, ReleaseSubject.manifestName(path: path), "rename the file")
+  }
+
+  /// Verifies the file of a plugin, and then reads its note. No code of it runs.
+  ///
+  /// In the last good state, the sidecar alone is verified. The caller loads no other file than the one that it is about. The file of
+  /// a plugin that is switched off may have been replaced since.
+  ///
+  /// - Parameters:
+  ///   - path: The path of its file.
+  ///   - pin: The SHA-256 in the plugin's entry; nil if it has none.
+  /// - Throws: ``ReleaseError`` if the file is not accepted, or ``HostError``.
+  package func plugin(_ plugin: Manifest.Plugin, at path: String, pin: String?) throws -> SignedFile {
+    if let kept {
+      let sidecar = kept.plugins[plugin.name].map { Array($0.utf8) }
+      let described = try sidecar.map { bytes throws(ReleaseError) in try ReleaseSidecar(parsing: bytes).statement.file }
+      let file = try verify(plugin, described ?? FileIdentity(of: []), sidecar, at: path)
+      guard pin == nil || pin?.lowercased() == file.digest else {
+        throw ReleaseError(.pinMismatch, "\(path): the kept statement is about another file than the manifest pins")
+      }
+      return file
+    }
+    return try PluginNote.inspect(path: path, pin: pin) { size, digest throws(ReleaseError) in
+      try verify(
+        plugin, FileIdentity(size: size, digest: digest), try ReleaseFile.sidecar(at: path + ReleaseSidecar.suffix), at: path)
+    }
+  }
+
+  private func verify(
+    _ plugin: Manifest.Plugin, _ file: FileIdentity, _ sidecar: [UInt8]?, at path: String
+  ) throws(ReleaseError) -> SignedFile {
+    try verify(file, sidecar, at: path, .plugin, plugin.name, "rename the entry")
+  }
+
+  /// The files of a generation, which were all accepted.
+  func releases(of manifest: (file: SignedFile, text: [UInt8])?, _ plugins: [String: SignedFile]) -> VerifiedReleases {
+    let statements = (manifest.map { [$0.file] } ?? []) + plugins.values
+    let areValid = statements.allSatisfy { time < $0.statement.expires }
+    return VerifiedReleases(
+      time: areValid ? time : kept.map { ReleaseTime(seconds: $0.time) } ?? time, manifest: manifest, plugins: plugins)
+  }
+
+  private func verify(
+    _ file: FileIdentity, _ sidecar: [UInt8]?, at path: String, _ kind: ReleaseKind, _ name: String, _ remedy: String
+  ) throws(ReleaseError) -> SignedFile {
+    do throws(ReleaseError) {
+      guard let subject = ReleaseSubject(kind, name) else {
+        throw ReleaseError(
+          .signature,
+          "no statement can have the name \(name.prefix(ReleaseSubject.maximumNameBytes).debugDescription); \(remedy) to 1 to "
+            + "\(ReleaseSubject.maximumNameBytes) of a-z, 0-9 and -")
+      }
+      return SignedFile(release: try verify(file, sidecar, subject), sidecar: sidecar ?? [])
+    } catch {
+      throw ReleaseError(error.code, "\(path): \(error.message)")
+    }
+  }
+
+  private func verify(
+    _ file: FileIdentity, _ sidecar: [UInt8]?, _ subject: ReleaseSubject
+  ) throws(ReleaseError) -> VerifiedRelease {
+    do throws(ReleaseError) {
+      return try verifier.verify(sidecar, of: subject, file, at: time, serials: serials)
+    } catch {
+      guard error.code == .expired, let kept else { throw error }
+      return try verifier.verify(sidecar, of: subject, file, at: ReleaseTime(seconds: kept.time), serials: serials)
+    }
+  }
+}

@@ -1,0 +1,88 @@
+internal import CarabinerHost
+internal import CarabinerRelease
+internal import Logging
+internal import Synchronization
+
+/// Looks each minute, and after each reload, at the statements of the serving generation and at the list of revocations.
+final class ReleaseWatch: Sendable {
+  static let interval = Duration.seconds(60)
+
+  /// The reports of earlier looks.
+  private struct Memory {
+    var expiry = ExpiryNotices()
+    var revoked = DailyNotices<RevokedRelease>()
+    var faults = DailyNotices<ReleaseError>()
+  }
+
+  private let live: GenerationManager
+  private let trust: TrustPolicy
+  private let memory = Mutex(Memory())
+
+  init(live: GenerationManager, trust: TrustPolicy) {
+    self.live = live
+    self.trust = trust
+  }
+
+  /// Looks now, at each interval and after each reload, until the task is cancelled.
+  func run() async {
+    let events = live.events.stream()
+    await withDiscardingTaskGroup { group in
+      group.addTask { [self] in for await _ in events { look() } }
+      group.addTask { [self] in repeat { look() } while (try? await Task.sleep(for: Self.interval)) != nil }
+    }
+  }
+
+  /// Looks once.
+  func look() {
+    memory.withLock { memory in
+      noteExpiry(&memory)
+      guard let revocations = trust.revocations else { return }
+      read(revocations, &memory)
+      noteRevoked(&memory)
+    }
+  }
+
+  private func noteExpiry(_ memory: inout Memory) {
+    for text in memory.expiry.due(live.current.releases?.statements ?? [], at: trust.time) {
+      live.output.logger.warning("\(text)")
+    }
+  }
+
+  private func read(_ revocations: Revocations, _ memory: inout Memory) {
+    var faults: [ReleaseError] = []
+    do throws(ReleaseError) {
+      try revocations.read()
+    } catch {
+      faults = [error]
+    }
+    for fault in memory.faults.due(faults, at: trust.time) {
+      live.output.logger.error("the list of revocations as it was before is used, and reloads are refused: \(fault)")
+    }
+  }
+
+  private func noteRevoked(_ memory: inout Memory) {
+    var all: [RevokedRelease] = []
+    for generation in live.serving {
+      let revoked = trust.revoked(in: generation)
+      for release in revoked where !all.contains(release) { all.append(release) }
+      if trust.enforcesRevocation { generation.host.chain.withdraw(Set(revoked.compactMap(\.entry))) }
+    }
+    for revoked in memory.revoked.due(all, at: trust.time) {
+      live.output.logger.critical(
+        "a revoked file is in use: \(revoked.reason); \(effect(on: revoked)), so replace it and reload",
+        metadata: ["file": "\(revoked.entry ?? "manifest")"])
+    }
+  }
+
+  private func effect(on revoked: RevokedRelease) -> String {
+    trust.enforcesRevocation && revoked.entry != nil ? "the plugin is switched off" : "it is still used"
+  }
+}
+
+extension TrustPolicy {
+  /// The files of a generation that are revoked.
+  func revoked(in generation: Generation) -> [RevokedRelease] {
+    guard let revocations else { return [] }
+    return generation.releases?.revoked(by: revocations.current, threshold: threshold) ?? []
+  }
+}
