@@ -4,7 +4,7 @@ extension ApolloStore {
   /// - Throws: The error of the cache; ``StoreError`` with code `reentrantTransaction`.
   package func currentRecords(forKeys keys: [String]) async throws -> [Record] {
     try TransactionScope.checkOutside(self)
-    let found = try await lock.with(.read) { try await self.cache.records(forKeys: keys) }.compactMap(\.self)
+    let found = try await locked(.read) { try await self.cache.records(forKeys: keys) }.compactMap(\.self)
     guard !policy.isAgeless else { return found }
     let now = StoreClock.now
     return found.compactMap { record in

@@ -1,7 +1,7 @@
 public import CarabinerWire
 
 extension ApolloStore {
-  /// Runs several reads without a write in between. Other reads may run at the same time.
+  /// Runs several reads without a write in between, unless the cache is shared. Other reads may run at the same time.
   ///
   /// - Parameter body: Must use the transaction and not the store itself.
   /// - Throws: The error of the body; ``StoreError`` with code `reentrantTransaction`.
@@ -9,7 +9,7 @@ extension ApolloStore {
     _ body: (ReadTransaction) async throws -> Result
   ) async throws -> Result {
     try TransactionScope.checkOutside(self)
-    return try await lock.with(.read) {
+    return try await locked(.read) {
       let scope = TransactionScope(self)
       defer { scope.close() }
       return try await TransactionScope.$current.withValue(TransactionScope.current + [scope]) {
@@ -18,7 +18,7 @@ extension ApolloStore {
     }
   }
 
-  /// Runs reads and writes without any other access in between. The changes become visible together, or not at all if the body throws.
+  /// Runs reads and writes without any other access in between, or, if the cache is shared, without another transaction of this process. The changes become visible together, or not at all if the body throws.
   ///
   /// - Parameter body: Must use the transaction and not the store itself.
   /// - Throws: The error of the body or of the cache; ``StoreError`` with code `reentrantTransaction`.
@@ -26,6 +26,7 @@ extension ApolloStore {
     _ body: (ReadWriteTransaction) async throws -> Result
   ) async throws -> Result {
     try TransactionScope.checkOutside(self)
+    // If the cache is shared, the lock only keeps the transactions of this process apart.
     let (result, changed) = try await lock.with(.write) {
       let (scope, overlay) = (TransactionScope(self), OverlayCache(self.cache))
       defer { scope.close() }

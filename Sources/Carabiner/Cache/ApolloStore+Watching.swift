@@ -21,11 +21,16 @@ extension ApolloStore {
   /// If fields are missing only in deferred fragments, the result is complete and lists the fragments.
   func reading<Operation: GraphQLOperation>(_ operation: Operation) async throws -> Reading<Operation>? {
     try TransactionScope.checkOutside(self)
-    return try await lock.with(.read) {
-      let partial = try await self.read(operation, from: self.cache, wantsDependentKeys: true, isPartial: true)
-      guard partial?.isComplete == false else { return partial }
-      return try await self.read(operation, from: self.cache, wantsDependentKeys: true) ?? partial
-    }
+    if isShared { return try await orMiss { try await self.reading(operation, from: self.view(for: operation)) } }
+    return try await lock.with(.read) { try await self.reading(operation, from: self.cache) }
+  }
+
+  func reading<Operation: GraphQLOperation>(
+    _ operation: Operation, from cache: any NormalizedCache
+  ) async throws -> Reading<Operation>? {
+    let partial = try await read(operation, from: cache, wantsDependentKeys: true, isPartial: true)
+    guard partial?.isComplete == false else { return partial }
+    return try await read(operation, from: cache, wantsDependentKeys: true) ?? partial
   }
 }
 

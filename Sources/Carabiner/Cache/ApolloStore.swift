@@ -19,6 +19,8 @@ public final class ApolloStore: Sendable {
   public let policy: CacheKeyPolicy
   let documents: CompletedDocuments
   private let hasWarned = Atomic<Bool>(false)
+  /// Whether no lock is held during an access to the cache.
+  let isShared: Bool
   let lock = StoreLock()
   let subscribers = StoreSubscribers()
 
@@ -27,9 +29,19 @@ public final class ApolloStore: Sendable {
     self.cache = cache
     self.policy = policy
     documents = CompletedDocuments(policy: policy)
+    isShared = cache.isShared
+    (cache as? any SharedCache)?.observeChanges { [weak self] change in
+      if let self { subscribers.notify(change, of: self) }
+    }
   }
 
-  /// The stored response of an operation; nil if a field is missing or too old.
+  /// Runs an access to the cache with the lock, unless the cache is shared: one slow round trip would hold up all other accesses.
+  @inline(__always) func locked<Result>(_ access: StoreLock.Access, _ work: () async throws -> Result) async throws -> Result {
+    if isShared { return try await work() }
+    return try await lock.with(access, work)
+  }
+
+  /// The stored response of an operation; nil if a field is missing or too old, or if a shared cache is not available.
   ///
   /// Deferred fragments may be missing. ``GraphQLResponse/pendingFragments`` of the response lists them.
   ///
@@ -38,6 +50,7 @@ public final class ApolloStore: Sendable {
     _ operation: Operation
   ) async throws -> GraphQLResponse<Operation>? {
     try TransactionScope.checkOutside(self)
+    if isShared { return try await orMiss { try await self.read(operation, from: self.view(for: operation))?.response } }
     return try await lock.with(.read) { try await self.read(operation, from: self.cache)?.response }
   }
 
@@ -51,7 +64,7 @@ public final class ApolloStore: Sendable {
     try TransactionScope.checkOutside(self)
     let records = records.resolved(by: policy)
     if records.lacksTypes, policy.objectKey == nil { warnAboutTypes() }
-    let changed = try await lock.with(.write) { try await self.cache.merge(records: records) }
+    let changed = try await locked(.write) { try await self.cache.merge(records: records) }
     subscribers.notify(changed, of: self)
     return changed
   }
@@ -70,8 +83,8 @@ public final class ApolloStore: Sendable {
   /// - Throws: The error of the cache; ``StoreError`` with code `reentrantTransaction`.
   public func clearCache() async throws {
     try TransactionScope.checkOutside(self)
-    try await lock.with(.write) { try await self.cache.clear() }
-    subscribers.notifyCleared(self)
+    try await locked(.write) { try await self.cache.clear() }
+    subscribers.notify(.cleared, of: self)
   }
 
   /// The records of a response; nil if it has no data.
@@ -139,7 +152,8 @@ public final class ApolloStore: Sendable {
   ) async throws -> Reading<Operation>? {
     let (document, name, variables) = (operation.document, operation.operationName, operation.variables)
     let key = WholeResponse.key(document: document, operationName: name, variables: variables)
-    guard let record = try await cache.records(forKeys: [key]).first ?? nil, let bytes = record[WholeResponse.field],
+    guard let record = try await cache.record(forKey: key, fields: { [WholeResponse.field] }),
+      let bytes = record[WholeResponse.field],
       let received = record.received(WholeResponse.field)
     else { return nil }
     if let age = policy.maximumAge(of: "", type: "Query"), received + age <= now { return nil }

@@ -1,7 +1,13 @@
 /// The records of an ``ApolloStore``.
 ///
-/// The store admits many readers or one writer at a time.
+/// The store admits many readers or one writer at a time, unless the cache ``isShared``.
 public protocol NormalizedCache: Sendable {
+  /// Whether other processes use the cache too, so that each access is a round trip.
+  ///
+  /// The store holds no lock during an access to such a cache, and reads it by ``records(for:)``. If a read fails with
+  /// ``StoreError/Code/unavailable``, the store treats it as a miss. The default is false.
+  var isShared: Bool { get }
+
   /// The existing records of `keys`.
   func loadRecords(forKeys keys: Set<String>) async throws -> [String: Record]
 
@@ -17,6 +23,13 @@ public protocol NormalizedCache: Sendable {
   ///   - key: The key of the record.
   ///   - fields: The names of the fields that are needed.
   func record(forKey key: String, fields: () -> [String]) async throws -> Record?
+
+  /// The records of some keys, in their order, each with at least some of its fields; nil for a key without a record.
+  ///
+  /// The store calls it once for each level of a response if the cache ``isShared``. The default implementation loads whole records.
+  ///
+  /// - Parameter wanted: The keys, and the names of the fields that are needed.
+  func records(for wanted: [(key: String, fields: [String])]) async throws -> [Record?]
 
   /// Merges records into the cache, either all or none.
   ///
@@ -39,6 +52,12 @@ public protocol NormalizedCache: Sendable {
 }
 
 extension NormalizedCache {
+  public var isShared: Bool { false }
+
+  public func records(for wanted: [(key: String, fields: [String])]) async throws -> [Record?] {
+    try await records(forKeys: wanted.map(\.key))
+  }
+
   public func apply(removing keys: [String], merging records: RecordSet) async throws -> ChangedKeys {
     var changed = ChangedKeys()
     for record in try await self.records(forKeys: keys) {
@@ -51,7 +70,7 @@ extension NormalizedCache {
   }
 
   public func record(forKey key: String, fields: () -> [String]) async throws -> Record? {
-    try await records(forKeys: [key]).first ?? nil
+    try await (isShared ? records(for: [(key, fields())]) : records(forKeys: [key])).first ?? nil
   }
 
   public func records(forKeys keys: [String]) async throws -> [Record?] {

@@ -20,6 +20,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     case newerVersion
     /// Another user could change the database.
     case unsafe
+    /// A cache that is shared with other processes cannot be reached, or does not answer in time.
+    case unavailable
     /// The disk is full.
     case diskFull
     /// Another error of the database.

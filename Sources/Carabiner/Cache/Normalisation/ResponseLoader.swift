@@ -83,8 +83,8 @@ struct ResponseLoader: ~Copyable {
   ///
   /// - Throws: The error of the cache; ``StoreError`` with code `malformedRecord`.
   mutating func load(from cache: any NormalizedCache, wantsDependentKeys: Bool = false) async throws -> Loaded? {
-    let (plan, call, policy) = (plan, call, policy)
-    let found = try await cache.record(forKey: rootKey, fields: { Self.rootFields(plan, call, policy) })
+    let (plan, call, policy, isShared) = (plan, call, policy, cache.isShared)
+    let found = try await cache.record(forKey: rootKey, fields: { Self.fields(of: plan.root, call, policy) })
     // Field policies find objects even if the root has no record.
     let empty = policy.findsObjects && rootKey == plan.rootKey ? Record(key: rootKey, table: FieldTable()) : nil
     guard let root = found ?? empty, try add(root, Pending(key: rootKey, plan: plan.root, parent: -1, field: 0), 1) else {
@@ -93,7 +93,8 @@ struct ResponseLoader: ~Copyable {
     while !next.isEmpty {
       let level = next
       next = []
-      let records = try await cache.records(forKeys: level.map(\.key))
+      let records =
+        try await isShared ? cache.records(for: fields(of: level)) : cache.records(forKeys: level.map(\.key))
       let firstOfNext = nodes.count + level.count
       for (position, pending) in level.enumerated() {
         guard let record = records[position] ?? replacement(pending), try add(record, pending, firstOfNext) else { return nil }
@@ -108,14 +109,26 @@ struct ResponseLoader: ~Copyable {
       text: data, dependentKeys: wantsDependentKeys ? dependentKeys() : [], isComplete: isComplete, pending: pendingFragments())
   }
 
-  /// The fields of the root's record that may be needed.
-  private static func rootFields(_ plan: OperationPlan, _ call: PlanCall, _ policy: CacheKeyPolicy) -> [String] {
+  /// The keys of some objects, each with the fields of its record that may be needed.
+  private func fields(of objects: [Pending]) -> [(key: String, fields: [String])] {
+    // The objects of a list have the same selection.
+    var last: (plan: SelectionPlan, fields: [String])?
+    return objects.map { object in
+      if let last, last.plan === object.plan { return (object.key, last.fields) }
+      let fields = Self.fields(of: object.plan, call, policy)
+      last = (object.plan, fields)
+      return (object.key, fields)
+    }
+  }
+
+  /// The fields of a record that a selection may need.
+  private static func fields(of selection: SelectionPlan, _ call: PlanCall, _ policy: CacheKeyPolicy) -> [String] {
     var fields: [String] = []
-    for part in plan.root.parts {
+    for part in selection.parts {
       fields += part.fields.map { call.name($0.field.key) }
       if let fact = part.fact { fields.append(fact) }
     }
-    let needsType = plan.root.hasTypeConditions || !policy.isAgeless || policy.findsObjects
+    let needsType = selection.hasTypeConditions || !policy.isAgeless || policy.findsObjects
     if needsType, !fields.contains("__typename") { fields.append("__typename") }
     return fields
   }

@@ -17,9 +17,19 @@ final class OverlayCache: NormalizedCache {
     state.withLock { ($0.removed, RecordSet($0.merged.values)) }
   }
 
+  var isShared: Bool { base.isShared }
+
   func records(forKeys keys: [String]) async throws -> [Record?] {
-    let below = try await base.records(forKeys: keys)
-    return state.withLock { state in
+    overlaid(try await base.records(forKeys: keys), keys)
+  }
+
+  func records(for wanted: [(key: String, fields: [String])]) async throws -> [Record?] {
+    overlaid(try await base.records(for: wanted), wanted.map(\.key))
+  }
+
+  /// The records below, with the changes of the transaction.
+  private func overlaid(_ below: [Record?], _ keys: [String]) -> [Record?] {
+    state.withLock { state in
       keys.indices.map { position in
         let key = keys[position]
         guard !state.removed.contains(key), var record = below[position] else { return state.merged[key] }

@@ -31,8 +31,8 @@ final class StoreSubscribers: Sendable {
     for (_, callback) in callbacks { callback(store, .keys(keys)) }
   }
 
-  func notifyCleared(_ store: ApolloStore) {
-    for (_, callback) in state.withLock({ $0.callbacks }) { callback(store, .cleared) }
+  func notify(_ change: StoreChange, of store: ApolloStore) {
+    for (_, callback) in state.withLock({ $0.callbacks }) { callback(store, change) }
   }
 }
 
