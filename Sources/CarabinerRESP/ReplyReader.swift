@@ -167,7 +167,7 @@ package struct ReplyReader: Sendable {
     switch type {
     case 0x2B: addLine(.status, line)
     case 0x2D: addLine(.error, line)
-    case 0x3A: add(.integer, try integer(line))
+    case 0x3A: add(.integer, try number(line) { line throws(NumberLine.Fault) in try line.integer() })
     case 0x5F:
       guard line.isEmpty else { throw malformed("a null has a value") }
       add(.null, 0)
@@ -177,11 +177,10 @@ package struct ReplyReader: Sendable {
       }
       add(.boolean, buffer[line.lowerBound] == 0x74 ? 1 : 0)
     case 0x2C:
-      guard isDouble(line) else { throw malformed("a double is not a number") }
+      guard NumberLine(buffer[line]).isDouble else { throw malformed("a double is not a number") }
       addLine(.double, line)
     case 0x28:
-      let digits = sign(line) ? line.dropFirst() : line
-      guard !digits.isEmpty, digits.allSatisfy({ isDigit($0) }) else { throw malformed("a big number is not an integer") }
+      guard NumberLine(buffer[line]).isBigNumber else { throw malformed("a big number is not an integer") }
       addLine(.bigNumber, line)
     case 0x24: return try beginText(.text, line)
     case 0x21: return try beginText(.error, line)
@@ -278,61 +277,23 @@ package struct ReplyReader: Sendable {
 
   // MARK: Numbers
 
-  private func isDigit(_ index: Int) -> Bool { (0x30...0x39).contains(buffer[index]) }
-
-  private func sign(_ line: Range<Int>) -> Bool {
-    !line.isEmpty && (buffer[line.lowerBound] == 0x2D || buffer[line.lowerBound] == 0x2B)
-  }
-
-  private func integer(_ line: Range<Int>) throws(RESPError) -> Int {
-    let digits = sign(line) ? line.dropFirst() : line
-    let isNegative = sign(line) && buffer[line.lowerBound] == 0x2D
-    guard !digits.isEmpty else { throw malformed("an integer has no digits") }
-    var value = 0
-    for index in digits {
-      guard isDigit(index) else { throw malformed("an integer has other characters than digits") }
-      let digit = Int(buffer[index] - 0x30)
-      let (product, isTooLarge) = value.multipliedReportingOverflow(by: 10)
-      // Below zero, because the smallest number has no positive counterpart.
-      let (sum, isTooSmall) = product.subtractingReportingOverflow(digit)
-      guard !isTooLarge, !isTooSmall else { throw malformed("an integer has more than 64 bits") }
-      value = sum
-    }
-    guard isNegative || value != .min else { throw malformed("an integer has more than 64 bits") }
-    return isNegative ? value : -value
-  }
-
   /// A length or a number of values; nil for -1.
   private func length(_ line: Range<Int>) throws(RESPError) -> Int? {
-    if line.count == 2, buffer[line.lowerBound] == 0x2D, buffer[line.lowerBound + 1] == 0x31 { return nil }
-    if line.count == 1, buffer[line.lowerBound] == 0x3F {
-      throw fault(.misplaced, "streamed types are not supported; check that the server is Redis or Valkey")
-    }
-    guard !line.isEmpty, line.allSatisfy({ isDigit($0) }) else { throw malformed("a length is not a number") }
-    var value = 0
-    for index in line {
-      value = value * 10 + Int(buffer[index] - 0x30)
-      // Far above all limits, and far below an overflow.
-      guard value <= Int(UInt32.max) else { throw tooManyBytes() }
-    }
-    return value
+    try number(line) { line throws(NumberLine.Fault) in try line.length() }
   }
 
-  private func isDouble(_ line: Range<Int>) -> Bool {
-    var rest = sign(line) ? buffer[line].dropFirst() : buffer[line]
-    if rest.elementsEqual("inf".utf8) || rest.elementsEqual("nan".utf8) { return true }
-    let whole = rest.prefix { (0x30...0x39).contains($0) }
-    rest = rest.dropFirst(whole.count)
-    guard !whole.isEmpty else { return false }
-    if rest.first == 0x2E {
-      let fraction = rest.dropFirst().prefix { (0x30...0x39).contains($0) }
-      rest = rest.dropFirst(1 + fraction.count)
+  private func number<Value>(
+    _ line: Range<Int>, _ read: (NumberLine) throws(NumberLine.Fault) -> Value
+  ) throws(RESPError) -> Value {
+    do throws(NumberLine.Fault) {
+      return try read(NumberLine(buffer[line]))
+    } catch {
+      switch error {
+      case .malformed(let reason): throw malformed("\(reason)")
+      case .streamed: throw fault(.misplaced, "streamed types are not supported; check that the server is Redis or Valkey")
+      case .tooLarge: throw tooManyBytes()
+      }
     }
-    guard let exponent = rest.first else { return true }
-    guard exponent == 0x65 || exponent == 0x45 else { return false }
-    rest = rest.dropFirst()
-    if rest.first == 0x2B || rest.first == 0x2D { rest = rest.dropFirst() }
-    return !rest.isEmpty && rest.allSatisfy { (0x30...0x39).contains($0) }
   }
 
   // MARK: Errors

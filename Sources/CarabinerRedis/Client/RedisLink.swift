@@ -20,6 +20,8 @@ final class RedisLink: @unchecked Sendable {
   /// The index of the URL to try next.
   private var nextURL = 0
   private var retry: Scheduled<Void>?
+  /// One timer for the next deadline of all calls. Most calls are answered long before theirs.
+  private var budgets: (deadline: NIODeadline, timer: Scheduled<Void>)?
   /// The budgets that were exhausted since the last answer in time.
   private var exhausted = 0
   private var wasOpen = false
@@ -57,9 +59,8 @@ final class RedisLink: @unchecked Sendable {
         call.finish(.failure(RedisError(.unavailable, "there is no connection to Redis; the log says why")))
         return
       }
-      connection.send(commands, for: call)
-      guard !call.isOver else { return }
-      self.loop.scheduleTask(deadline: deadline) { self.budgetEnded(call) }
+      connection.send(commands, for: call, until: deadline)
+      if !call.isOver { self.watch(deadline) }
     }
   }
 
@@ -76,9 +77,24 @@ final class RedisLink: @unchecked Sendable {
   private func closeDown() -> EventLoopFuture<Void>? {
     isShutDown = true
     retry?.cancel()
+    budgets?.timer.cancel()
     let connection = connection
     connection?.fail(RedisError(.unavailable, "the client was shut down"))
     return connection?.closed
+  }
+
+  /// Lets the timer fire at a deadline or before.
+  private func watch(_ deadline: NIODeadline) {
+    if let budgets, budgets.deadline <= deadline { return }
+    budgets?.timer.cancel()
+    budgets = (deadline, loop.scheduleTask(deadline: deadline) { self.checkBudgets() })
+  }
+
+  private func checkBudgets() {
+    budgets = nil
+    guard let (passed, next) = connection?.deadlines(at: .now()) else { return }
+    if let next { watch(next) }
+    for call in passed { budgetEnded(call) }
   }
 
   private func budgetEnded(_ call: Call) {

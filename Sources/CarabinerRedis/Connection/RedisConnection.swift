@@ -22,6 +22,7 @@ final class RedisConnection: @unchecked Sendable {
     let call: Call
     let commands: Int
     let bytes: Int
+    let deadline: NIODeadline
     var replies: [Reply] = []
     var received = 0
   }
@@ -122,14 +123,23 @@ final class RedisConnection: @unchecked Sendable {
   // MARK: Commands
 
   /// Sends commands. Their place in the admission is released when all answers came, or when the connection ends.
-  func send(_ commands: CommandBatch, for call: Call) {
+  func send(_ commands: CommandBatch, for call: Call, until deadline: NIODeadline) {
     guard isOpen, !isOver else {
       admission.release(commands: commands.count, bytes: commands.bytes.count)
       call.finish(.failure(RedisError(.unavailable, "there is no connection to Redis; the log says why")))
       return
     }
-    pending.append(Pending(call: call, commands: commands.count, bytes: commands.bytes.count))
+    pending.append(Pending(call: call, commands: commands.count, bytes: commands.bytes.count, deadline: deadline))
     write(commands)
+  }
+
+  /// The calls that wait and whose deadline has passed, and the next deadline of the others.
+  func deadlines(at now: NIODeadline) -> (passed: [Call], next: NIODeadline?) {
+    var (passed, next): ([Call], NIODeadline?) = ([], nil)
+    for waiting in pending where !waiting.call.isOver {
+      if waiting.deadline <= now { passed.append(waiting.call) } else { next = min(next ?? waiting.deadline, waiting.deadline) }
+    }
+    return (passed, next)
   }
 
   private func write(_ commands: CommandBatch) {
