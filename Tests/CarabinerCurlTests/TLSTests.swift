@@ -2,6 +2,7 @@ import Carabiner
 import CarabinerCurl
 import Foundation
 import ScriptedServer
+import TestTools
 import Testing
 
 @Suite("TLS, HTTP/2 and a real server", .overBothEngines)
@@ -33,8 +34,8 @@ struct TLSTests {
 
   @Test(
     "a trusted but invalid certificate is refused with a hint",
-    arguments: [(WebServer.Certificate.otherHost, "for another host"), (.expired, "not valid at this time")])
-  func wrong(certificate: WebServer.Certificate, message: String) async throws {
+    arguments: [(CertificateFiles.Kind.otherHost, "for another host"), (.expired, "not valid at this time")])
+  func wrong(certificate: CertificateFiles.Kind, message: String) async throws {
     let server = try await WebServer(certificate)
     let transport = try transport(trusting: server.authorityFile)
     let error = try await transport.failure("\(server.origin)/")

@@ -9,39 +9,30 @@ final class WebServer: Sendable {
     let output: String
   }
 
-  /// The certificate of a server.
-  enum Certificate: String, CaseIterable {
-    /// For 127.0.0.1 and localhost.
-    case good
-    /// For another host.
-    case otherHost
-    /// Expired.
-    case expired
-  }
-
   let port: Int
   private let folder: URL
+  private let certificates: CertificateFiles
   private let process: ProcessHandle
 
   var origin: String { "https://127.0.0.1:\(port)" }
   /// The certificate of the authority that signed the server's certificate.
-  var authorityFile: String { folder.appending(path: "authority.pem").path }
+  var authorityFile: String { certificates.path("authority.pem") }
   /// A file of 16 MiB, which is served at /large.
   static let largeFileBytes = 16 << 20
 
   /// - Parameters:
   ///   - upstream: The port to which requests for /upstream are passed.
   ///   - offersHTTP2: Whether the server speaks HTTP/2 besides HTTP/1.1.
-  init(_ certificate: Certificate = .good, upstream: Int = 1, offersHTTP2: Bool = true) async throws {
+  init(_ certificate: CertificateFiles.Kind = .good, upstream: Int = 1, offersHTTP2: Bool = true) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "carabiner-nginx-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     self.folder = folder
-    try await Blocking.run { try Self.makeCertificates(certificate, in: folder) }
+    certificates = try await CertificateFiles(certificate)
     try Data(count: Self.largeFileBytes).write(to: folder.appending(path: "large"))
     // Another process may use the port between its selection and the listen call.
     for attempt in 1... {
       let port = try Listener(backlog: 1).port
-      let process = try Self.start(port: port, upstream: upstream, offersHTTP2: offersHTTP2, in: folder)
+      let process = try Self.start(port: port, upstream: upstream, offersHTTP2: offersHTTP2, certificates, in: folder)
       // Another server may answer at the port while this one still tries to listen. It writes the file when it listens.
       let written = folder.appending(path: "pid").path
       let isListening = { FileManager.default.fileExists(atPath: written) && Self.answers(port) }
@@ -63,7 +54,9 @@ final class WebServer: Sendable {
     try? FileManager.default.removeItem(at: folder)
   }
 
-  private static func start(port: Int, upstream: Int, offersHTTP2: Bool, in folder: URL) throws -> ProcessHandle {
+  private static func start(port: Int, upstream: Int, offersHTTP2: Bool, _ certificates: CertificateFiles, in folder: URL) throws
+    -> ProcessHandle
+  {
     let configuration = """
       daemon off; master_process off; pid \(folder.path)/pid; error_log \(folder.path)/error.log;
       events { worker_connections 512; }
@@ -71,7 +64,7 @@ final class WebServer: Sendable {
         access_log off; client_max_body_size 10m; client_body_temp_path \(folder.path)/b; proxy_temp_path \(folder.path)/p;
         fastcgi_temp_path \(folder.path)/f; uwsgi_temp_path \(folder.path)/u; scgi_temp_path \(folder.path)/s;
         server {
-          listen 127.0.0.1:\(port) ssl\(offersHTTP2 ? " http2" : ""); ssl_certificate \(folder.path)/server.pem; ssl_certificate_key \(folder.path)/server.key;
+          listen 127.0.0.1:\(port) ssl\(offersHTTP2 ? " http2" : ""); ssl_certificate \(certificates.path("server.pem")); ssl_certificate_key \(certificates.path("server.key"));
           location /large { root \(folder.path); }
           location /down { return 302 http://127.0.0.1:\(port)/; }
           location /upstream { add_header X-Connection $connection; proxy_pass http://127.0.0.1:\(upstream); }
@@ -89,34 +82,6 @@ final class WebServer: Sendable {
   }
 
   private static func answers(_ port: Int) -> Bool { Listener.isListening(port) }
-
-  /// Creates an authority and a certificate signed by it.
-  private static func makeCertificates(_ certificate: Certificate, in folder: URL) throws {
-    let names = certificate == .otherHost ? "DNS:other.test" : "DNS:localhost,IP:127.0.0.1"
-    let dates = certificate == .expired ? ("20200101000000Z", "20200201000000Z") : ("20200101000000Z", "20490101000000Z")
-    let script = """
-      set -e
-      key="-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
-      printf '[ca]\\ndefault_ca=a\\n[a]\\ndatabase=index\\nnew_certs_dir=.\\nserial=serial\\ndefault_md=sha256\\npolicy=p\\nx509_extensions=x\\n[p]\\ncommonName=supplied\\n[x]\\nsubjectAltName=\(names)\\n' > ca.conf
-      : > index
-      echo 01 > serial
-      openssl req -x509 $key -keyout authority.key -out authority.pem -days 3650 -subj "/CN=Carabiner test authority"
-      openssl req $key -keyout server.key -out server.csr -subj "/CN=carabiner.test"
-      openssl ca -batch -notext -config ca.conf -cert authority.pem -keyfile authority.key -in server.csr -out server.pem \
-        -startdate \(dates.0) -enddate \(dates.1)
-      """
-    let process = ChildProcess()
-    process.executableURL = URL(filePath: "/bin/sh")
-    process.arguments = ["-c", script]
-    process.currentDirectoryURL = folder
-    let output = Pipe.notInherited()
-    process.standardOutput = output
-    process.standardError = output
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw DidNotStart(output: text) }
-  }
 }
 
 /// A process that ends when this value is released.

@@ -158,28 +158,14 @@ struct RedisCacheTests {
 
   @Test("TLS: a certificate of the given authority is trusted, any other is not")
   func secure() async throws {
-    for name in ["own", "other"] {
-      let process = ChildProcess()
-      process.executableURL = URL(filePath: "/usr/bin/openssl")
-      process.arguments = [
-        "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=redis",
-        "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", folder.file("\(name).key"), "-out", folder.file("\(name).pem"),
-      ]
-      process.standardError = FileHandle.nullDevice
-      try process.run()
-      process.waitUntilExit()
-    }
-    let secure = try await RedisServer(
-      [
-        "--tls-cert-file", folder.file("own.pem"), "--tls-key-file", folder.file("own.key"), "--tls-auth-clients", "no",
-        "--tls-ca-cert-file", folder.file("own.pem"),
-      ], isSecure: true)
+    let files = try await CertificateFiles()
+    let secure = try await RedisServer(files.server(), isSecure: true)
     func gateway(_ ca: String) async throws -> CachingGateway {
       try await CachingGateway(
-        folder, url: "rediss://127.0.0.1:\(secure.port)", "read-budget-milliseconds: 10000, ca-file: \(folder.file(ca))",
+        folder, url: "rediss://127.0.0.1:\(secure.port)", "read-budget-milliseconds: 10000, ca-file: \(files.path(ca))",
         upstream: upstream)
     }
-    let right = try await gateway("own.pem")
+    let right = try await gateway("authority.pem")
     // More than a record of TLS.
     _ = try await right.hit("query Large { n }")
     let wrong = try await gateway("other.pem")

@@ -1,14 +1,15 @@
-import Foundation
-import TestTools
+internal import Foundation
 
 /// Certificates of an authority made for a test, in a folder that lives as long as this value.
-final class CertificateFiles: Sendable {
-  struct NotMade: Error {
-    let output: String
+///
+/// `authority.pem` has signed `server.pem`, whose key is `server.key`; `other.pem` is another authority.
+public final class CertificateFiles: Sendable {
+  public struct NotMade: Error {
+    public let output: String
   }
 
   /// The certificate of a server.
-  enum Kind: String, CaseIterable {
+  public enum Kind: String, Sendable, CaseIterable {
     /// For localhost and 127.0.0.1.
     case good
     /// For another host.
@@ -18,8 +19,8 @@ final class CertificateFiles: Sendable {
 
   private let folder: URL
 
-  init(_ kind: Kind) async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "carabiner-redis-tls-\(UUID().uuidString)")
+  public init(_ kind: Kind = .good) async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "carabiner-certificates-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     self.folder = folder
     let names = kind == .otherHost ? "DNS:other.test" : "DNS:localhost,IP:127.0.0.1"
@@ -43,10 +44,11 @@ final class CertificateFiles: Sendable {
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
-  func path(_ name: String) -> String { folder.appending(path: name).path }
+  /// The path of one of the files.
+  public func path(_ name: String) -> String { folder.appending(path: name).path }
 
-  /// The settings of a server that needs a client's certificate, or none.
-  func server(needsClient: Bool = false) -> [String] {
+  /// The settings of a redis-server that needs a client's certificate, or none.
+  public func server(needsClient: Bool = false) -> [String] {
     [
       "--tls-cert-file", path("server.pem"), "--tls-key-file", path("server.key"), "--tls-ca-cert-file", path("authority.pem"),
       "--tls-auth-clients", needsClient ? "yes" : "no",
