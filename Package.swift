@@ -71,7 +71,7 @@ let package = Package(
     .target(name: "CarabinerWire", swiftSettings: swiftSettings),
     // HTTP/1.1 as state machines without input and output, for both sides.
     .target(name: "CarabinerHTTP1", dependencies: ["CarabinerWire"], swiftSettings: swiftSettings),
-    // The protocol of Redis as a state machine without input and output.
+    // The protocol and the addresses of Redis, without input and output.
     .target(name: "CarabinerRESP", swiftSettings: swiftSettings),
     .target(name: "CarabinerDigest", dependencies: ["CCrypto"], swiftSettings: swiftSettings),
     .target(name: "CarabinerFiles", swiftSettings: swiftSettings),
@@ -352,7 +352,7 @@ if !librariesOnly {
     .target(
       name: "CarabinerRedis",
       dependencies: [
-        "CarabinerRESP",
+        "Carabiner", "CarabinerDigest", "CarabinerRESP", "CarabinerWire",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
@@ -363,8 +363,10 @@ if !librariesOnly {
     .testTarget(
       name: "CarabinerRedisTests",
       dependencies: [
-        "CarabinerRESP", "CarabinerRedis", "ScriptedServer", "TestTools", .product(name: "Logging", package: "swift-log"),
+        "Carabiner", "CarabinerRESP", "CarabinerRedis", "CarabinerWire", "ScriptedServer", "TestTools",
+        .product(name: "Logging", package: "swift-log"),
       ],
+      exclude: ["Store/Golden"],
       swiftSettings: swiftSettings),
     // How a candidate reaches the nodes of a fleet, as a rule without input and output, and its simulation.
     .target(name: "CarabinerFleet", dependencies: ["CarabinerDigest"], swiftSettings: swiftSettings),

@@ -67,7 +67,7 @@ public struct CacheKeyPolicy: Sendable, Hashable {
   var isAgeless: Bool { maximumAges.isEmpty && defaultMaximumAge == nil }
 
   /// The maximum age of a field in milliseconds; nil for no limit.
-  func maximumAge(of field: Substring, type: String) -> Int64? {
+  package func maximumAge(of field: Substring, type: String) -> Int64? {
     (maximumAges["\(type).\(field)"] ?? maximumAges[type] ?? defaultMaximumAge).map { Int64($0 * 1000) }
   }
 

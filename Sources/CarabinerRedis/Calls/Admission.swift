@@ -1,3 +1,4 @@
+internal import CarabinerRESP
 internal import Synchronization
 
 /// Which calls a connection takes: none while it is not open, and only so many that its commands without answer stay within limits.

@@ -1,3 +1,4 @@
+internal import CarabinerRESP
 internal import Glibc
 internal import NIOCore
 internal import NIOPosix

@@ -1,3 +1,4 @@
+import CarabinerRESP
 import Foundation
 import Testing
 

@@ -1,7 +1,7 @@
 internal import CarabinerWire
 
 /// The reference from one record to another: `{"$ref":"KEY"}`.
-enum Reference {
+package enum Reference {
   static let opening = Array(#"{"$ref":"#.utf8)
 
   /// The key of the reference at `offset`, or nil if there is none. Moves `offset` behind the reference.
@@ -20,7 +20,7 @@ enum Reference {
   }
 
   /// The keys of all references in a value.
-  static func keys(in bytes: Span<UInt8>) -> [String] {
+  package static func keys(in bytes: Span<UInt8>) -> [String] {
     var (keys, offset): ([String], Int) = ([], 0)
     while offset < bytes.count {
       if bytes[offset] == UInt8(ascii: "{"), let key = key(in: bytes, at: &offset) { keys.append(key) } else { offset += 1 }

@@ -80,7 +80,7 @@ package struct RedisURL: Sendable, Hashable, CustomStringConvertible {
   private static func fault(_ message: String) -> RedisError { RedisError(.invalidSettings, message) }
 
   /// Whether the host is an IP address, which TLS does not allow as a server name.
-  var isAddress: Bool {
+  package var isAddress: Bool {
     host.contains(":") || host.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { UInt8($0) != nil }
   }
 

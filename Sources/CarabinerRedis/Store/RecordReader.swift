@@ -1,0 +1,87 @@
+internal import Carabiner
+internal import CarabinerRESP
+
+/// Reads fields of records in one round.
+struct RecordReader {
+  /// The fields that are asked for.
+  struct Question {
+    let key: String
+    let fields: [String]
+  }
+
+  /// The fields of a record that exist, and the names of those that do not. A malformed field is neither.
+  struct Answer {
+    var table: FieldTable
+    var absent: [String] = []
+  }
+
+  let client: RedisClient
+  let layout: StoreLayout
+  let counters: StoreCounters
+  /// The time of Redis minus the local time, in milliseconds.
+  let offset: Int64
+  let localTime: Int64
+
+  /// The answers, in the order of the questions. All are of one moment.
+  ///
+  /// - Throws: ``RedisError``.
+  func answers(to questions: [Question], within budget: Duration) async throws(RedisError) -> [Answer] {
+    var commands = CommandBatch(capacity: questions.count * 128)
+    for question in questions { add(question, to: &commands) }
+    guard commands.count > 0 else { return questions.map { _ in Answer(table: FieldTable()) } }
+    let replies =
+      try await commands.count == 1 ? client.send(commands, within: budget) : client.transaction(commands, within: budget)
+    var next = replies.startIndex
+    return questions.map { question in
+      guard StoreLayout.isRoot(question.key) else {
+        guard !question.fields.isEmpty else { return Answer(table: FieldTable()) }
+        next += 1
+        return answer(question.fields, replies[next - 1].values)
+      }
+      next += question.fields.count
+      return answer(question.fields, replies[next - question.fields.count..<next])
+    }
+  }
+
+  private func add(_ question: Question, to commands: inout CommandBatch) {
+    if StoreLayout.isRoot(question.key) {
+      for field in question.fields {
+        commands.begin("GET", arguments: 1)
+        commands.add(layout.rootFieldKey(question.key, field))
+      }
+    } else if !question.fields.isEmpty {
+      commands.begin("HMGET", arguments: 1 + question.fields.count)
+      commands.add(layout.recordKey(question.key))
+      for field in question.fields { commands.add(StoreLayout.short(field)) }
+    }
+  }
+
+  /// The answer from the values of the fields, in their order.
+  func answer(_ fields: [String], _ values: some Sequence<Reply>) -> Answer {
+    var (names, places, buffer, absent): ([String], [FieldTable.Place], [UInt8], [String]) = ([], [], [], [])
+    names.reserveCapacity(fields.count)
+    places.reserveCapacity(fields.count)
+    var number = 0
+    for value in values where number < fields.count {
+      let field = fields[number]
+      number += 1
+      if value.isNull { absent.append(field) }
+      guard let stored = parse(value) else { continue }
+      let start = buffer.count
+      buffer.append(contentsOf: stored.value)
+      names.append(field)
+      places.append((start..<buffer.count, stored.received - offset))
+    }
+    return Answer(table: FieldTable(names: names, places: places, buffer: buffer), absent: absent)
+  }
+
+  private func parse(_ value: Reply) -> (value: ArraySlice<UInt8>, received: Int64)? {
+    guard !value.isNull else { return nil }
+    guard value.kind == .text, let content = value.content, let stored = StoredValue.parse(content, now: localTime + offset)
+    else {
+      counters.countMalformed()
+      return nil
+    }
+    return stored
+  }
+}

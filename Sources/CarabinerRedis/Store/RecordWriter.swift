@@ -1,0 +1,127 @@
+internal import Carabiner
+internal import CarabinerRESP
+internal import Logging
+internal import Synchronization
+
+/// Sends the writes of a queue.
+final class RecordWriter: Sendable {
+  private struct State {
+    /// Records with too many fields, which are removed before they are written again.
+    var large: Set<String> = []
+    /// Until then nothing is written, because Redis has no memory left.
+    var pause: ContinuousClock.Instant?
+  }
+
+  /// A record with more fields is removed before the next write, or those of all arguments would gather in it.
+  static let maximumFields = 512
+  /// The records of each transaction of a write that is too large for one.
+  private static let step = 250
+  private static let pauseTime = Duration.seconds(10)
+  private static let maximumLarge = 1000
+
+  private let client: RedisClient
+  private let layout: StoreLayout
+  private let lives: StoreLives
+  private let clock: ServerClock
+  private let counters: StoreCounters
+  private let node: [UInt8]
+  private let logger: Logger
+  private let state = Mutex(State())
+
+  init(
+    _ client: RedisClient, _ layout: StoreLayout, _ lives: StoreLives, _ clock: ServerClock, _ counters: StoreCounters,
+    node: [UInt8],
+    _ logger: Logger
+  ) {
+    (self.client, self.layout, self.lives, self.clock) = (client, layout, lives, clock)
+    (self.counters, self.node, self.logger) = (counters, node, logger)
+  }
+
+  // MARK: The queue
+
+  /// Writes the records of one large or several small writes.
+  func send(_ writes: [WriteQueue.Write]) async {
+    let now = ContinuousClock.now
+    let current = writes.filter { $0.deadline > now }
+    if current.count < writes.count { counters.drop(writes.count - current.count, .late) }
+    guard let last = current.last else { return }
+    guard !isPaused(now) else { return counters.drop(current.count, .memory) }
+    do {
+      let changed = current.flatMap(\.changed)
+      try await write(current.flatMap(\.records), removing: [], changed: changed, until: last.deadline)
+    } catch {
+      counters.drop(current.count, reason(error))
+    }
+  }
+
+  private func isPaused(_ now: ContinuousClock.Instant) -> Bool {
+    state.withLock { state in
+      if let pause = state.pause, pause <= now { state.pause = nil }
+      return state.pause != nil
+    }
+  }
+
+  private func reason(_ error: any Error) -> StoreCounters.DropReason {
+    guard let error = error as? RedisError, error.code == .transactionRefused else { return .unavailable }
+    guard error.message.contains("(OOM ") else {
+      logger.warning("a write to the store was dropped: \(error.message)")
+      return .refused
+    }
+    state.withLock { $0.pause = .now + Self.pauseTime }
+    logger.warning(
+      "the store is not written for \(Self.pauseTime): Redis has no memory left; raise maxmemory, or set an eviction policy")
+    return .memory
+  }
+
+  // MARK: Transactions
+
+  /// Removes and writes records, with a message to the other nodes.
+  ///
+  /// - Parameter changed: The entries of the message, which is not sent if there are none.
+  /// - Throws: ``RedisError``.
+  func write(
+    _ records: [Record], removing keys: [String], changed: [Invalidation.Entry], until deadline: ContinuousClock.Instant
+  ) async throws {
+    guard let offset = clock.offset else {
+      throw RedisError(.unavailable, "the clock of Redis is not known yet; the log says why")
+    }
+    let isOne = records.count <= WriteQueue.maximumRecords
+    var rest = (isOne ? records : RecordOrder.childrenFirst(records))[...]
+    var removed = keys
+    repeat {
+      let part = isOne ? rest : rest.prefix(Self.step)
+      rest = rest.dropFirst(part.count)
+      var commands = RecordCommands(layout, lives, offset: offset)
+      for key in removed { commands.remove(key) }
+      removed = []
+      for key in takeLarge(among: part) { commands.remove(key) }
+      for record in part { commands.write(record) }
+      // The message is in the last transaction, so other nodes read again when all is there.
+      if rest.isEmpty, !changed.isEmpty { commands.publish(Invalidation(node: node, entries: changed)) }
+      guard commands.batch.count > 0 else { continue }
+      let replies = try await client.transaction(commands.batch, within: deadline - .now)
+      for (position, key) in commands.lengths where replies[position].integer ?? 0 > Self.maximumFields { addLarge(key) }
+    } while !rest.isEmpty
+  }
+
+  /// Notifies the other nodes of changes; nil if anything may have changed.
+  func publish(_ entries: [Invalidation.Entry]?, until deadline: ContinuousClock.Instant) async throws {
+    var commands = RecordCommands(layout, lives, offset: 0)
+    commands.publish(Invalidation(node: node, entries: entries))
+    _ = try await client.send(commands.batch, within: deadline - .now)
+  }
+
+  private func takeLarge(among records: ArraySlice<Record>) -> [String] {
+    state.withLock { state in
+      guard !state.large.isEmpty else { return [] }
+      return records.compactMap { state.large.remove($0.key) }
+    }
+  }
+
+  private func addLarge(_ key: String) {
+    state.withLock { state in
+      if state.large.count >= Self.maximumLarge { state.large.removeAll() }
+      state.large.insert(key)
+    }
+  }
+}

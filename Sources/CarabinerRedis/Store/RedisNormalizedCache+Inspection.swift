@@ -1,0 +1,80 @@
+package import Carabiner
+internal import CarabinerRESP
+
+/// Reads that look at more than an operation needs. `carabiner serve` uses them only for plugins that ask for whole records.
+extension RedisNormalizedCache {
+  package func loadRecords(forKeys keys: Set<String>) async throws -> [String: Record] {
+    let list = Array(keys)
+    return try await zip(list, records(forKeys: list)).reduce(into: [:]) { $0[$1.0] = $1.1 }
+  }
+
+  package func records(forKeys keys: [String]) async throws -> [Record?] {
+    try await inspecting { scan, reader in
+      var records: [Record?] = []
+      for key in keys {
+        let table =
+          try await StoreLayout.isRoot(key) ? root(key, scan, reader) : object(key, scan, reader)
+        records.append(table.count > 0 ? Record(key: key, table: table) : nil)
+      }
+      return records
+    }
+  }
+
+  private func object(_ key: String, _ scan: StoreScan, _ reader: RecordReader) async throws -> FieldTable {
+    var commands = CommandBatch()
+    commands.begin("HGETALL", arguments: 1)
+    commands.add(reader.layout.recordKey(key))
+    let reply = try await scan.client.send(commands, within: scan.deadline - .now)[0]
+    if let text = reply.errorText { throw RedisError(.serverRefused, "Redis refused HGETALL (\(text)); let the user run it") }
+    var (names, values): ([String], [Reply]) = ([], [])
+    for (number, value) in reply.values.enumerated() {
+      if number.isMultiple(of: 2) { names.append(value.string ?? "") } else { values.append(value) }
+    }
+    let fields = zip(names, values).filter { $0.0 != StoreLayout.longKeyField }
+    return reader.answer(fields.map(\.0), fields.map(\.1)).table
+  }
+
+  private func root(_ root: String, _ scan: StoreScan, _ reader: RecordReader) async throws -> FieldTable {
+    let prefix = reader.layout.rootPrefix(root)
+    var (names, values): ([String], [Reply]) = ([], [])
+    try await scan.keys(beginningWith: prefix) { keys in
+      var commands = CommandBatch()
+      for key in keys where !names.contains(key) {
+        names.append(key)
+        commands.begin("GET", arguments: 1)
+        commands.add(key)
+      }
+      if commands.count > 0 { values += try await scan.client.send(commands, within: scan.deadline - .now) }
+    }
+    return reader.answer(names.map { String($0.dropFirst(prefix.count)) }, values).table
+  }
+
+  package func keys(matching pattern: String?) async throws -> [String] {
+    let pattern = pattern.map { KeyPattern($0) }
+    return try await inspecting { scan, reader in
+      var found: Set<String> = []
+      let prefix = reader.layout.recordPrefix
+      try await scan.keys(beginningWith: prefix) { keys in
+        var commands = CommandBatch()
+        for key in keys {
+          let name = String(key.dropFirst(prefix.count))
+          if StoreLayout.isShort(name) {
+            found.insert(name)
+          } else {
+            commands.begin("HMGET", arguments: 2)
+            commands.add(key)
+            commands.add(StoreLayout.longKeyField)
+          }
+        }
+        guard commands.count > 0 else { return }
+        for reply in try await scan.client.send(commands, within: scan.deadline - .now) {
+          for value in reply.values { if let name = value.string { found.insert(name) } }
+        }
+      }
+      for root in RootRecord.allCases {
+        try await scan.keys(beginningWith: reader.layout.rootPrefix(root.rawValue)) { _ in found.insert(root.rawValue) }
+      }
+      return found.filter { pattern?.matches($0) ?? true }
+    }
+  }
+}

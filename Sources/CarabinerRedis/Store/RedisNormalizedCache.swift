@@ -1,0 +1,171 @@
+package import Carabiner
+package import CarabinerRESP
+package import CarabinerWire
+package import Logging
+internal import Synchronization
+
+/// A cache in Redis or Valkey, whose records all nodes with the same servers and prefix share.
+///
+/// A read takes one round trip and waits at most for its budget. Writes are not waited for: they are in a queue, in their order. While Redis
+/// is away, reads are misses and writes are dropped.
+package final class RedisNormalizedCache: SharedCache {
+  private let settings: RedisStoreSettings
+  private let client: RedisClient
+  private let layout: StoreLayout
+  private let clock: ServerClock
+  private let counters = StoreCounters()
+  private let writer: RecordWriter
+  private let queue: WriteQueue
+  private let keeper: StoreKeeper
+  private let observers = Mutex<[@Sendable (StoreChange) -> Void]>([])
+
+  /// Creates a cache and begins to connect.
+  ///
+  /// - Throws: ``RedisError`` with code `invalidSettings`.
+  package init(_ settings: RedisStoreSettings, logger: Logger = Logger(label: "carabiner.store.redis")) throws(RedisError) {
+    guard StorePrefix.isValid(settings.prefix) else {
+      throw RedisError(
+        .invalidSettings, "the prefix is not valid; use 1 to \(StorePrefix.maximumBytes) letters, digits and hyphens")
+    }
+    self.settings = settings
+    let layout = StoreLayout(prefix: settings.prefix)
+    let clock = ServerClock(settings.clock)
+    let keeper = StoreKeeper(layout, clock, logger)
+    let client = try RedisClient(settings.connection, logger: logger) { event in
+      if case .opened = event { keeper.connected() }
+    }
+    keeper.begin(client)
+    let node = (0..<Invalidation.nodeBytes).map { _ in UInt8.random(in: .min ... .max) }
+    let lives = StoreLives(settings.policy, timeToLive: settings.timeToLive)
+    let writer = RecordWriter(client, layout, lives, clock, counters, node: node, logger)
+    (self.layout, self.clock, self.keeper, self.client, self.writer) = (layout, clock, keeper, client, writer)
+    queue = WriteQueue(maximumBytes: settings.writeQueueBytes) { await writer.send($0) }
+  }
+
+  deinit { keeper.end() }
+
+  /// Whether reads and writes reach Redis now.
+  package var isAvailable: Bool { keeper.isReady && client.isAvailable }
+
+  /// The time of Redis minus the local time in milliseconds; nil before the first answer.
+  package var clockOffset: Int64? { clock.offset }
+
+  /// Waits until all writes were sent or dropped.
+  package func drained() async { await queue.drained() }
+
+  package var isShared: Bool { true }
+
+  package func observeChanges(_ observer: @escaping @Sendable (StoreChange) -> Void) {
+    observers.withLock { $0.append(observer) }
+  }
+
+  private func notify(_ change: StoreChange) {
+    for observer in observers.withLock({ $0 }) { observer(change) }
+  }
+
+  // MARK: Reading
+
+  package func view(document: String, variables: JSONObject) -> any NormalizedCache {
+    OperationView(cache: self, deadline: .now + settings.readBudget)
+  }
+
+  package func records(for wanted: [(key: String, fields: [String])]) async throws -> [Record?] {
+    try await records(for: wanted, until: .now + settings.readBudget)
+  }
+
+  /// The records of some keys with the given fields. Those that do not exist are left out.
+  ///
+  /// - Throws: ``StoreError`` with code `unavailable`, `CancellationError`.
+  func records(
+    for wanted: [(key: String, fields: [String])], until deadline: ContinuousClock.Instant
+  ) async throws -> [Record?] {
+    let reader = try reader()
+    let answers = try await asking {
+      try await reader.answers(to: wanted.map { .init(key: $0.key, fields: $0.fields) }, within: deadline - .now)
+    }
+    return zip(wanted, answers).map { wanted, answer in
+      answer.table.count > 0 ? Record(key: wanted.key, table: answer.table) : nil
+    }
+  }
+
+  private func reader() throws -> RecordReader {
+    guard keeper.isReady, let offset = clock.offset else {
+      throw StoreError(.unavailable, "the store in Redis cannot be used now; the log says why")
+    }
+    return RecordReader(client: client, layout: layout, counters: counters, offset: offset, localTime: clock.now)
+  }
+
+  /// Runs work whose failures are those of the store.
+  private func asking<Result>(_ work: () async throws -> Result) async throws -> Result {
+    do {
+      return try await work()
+    } catch let error as RedisError {
+      throw error.code == .cancelled ? CancellationError() : StoreError(.unavailable, error.message)
+    }
+  }
+
+  package func foundMalformedRecord() { counters.countMalformed() }
+
+  // MARK: Writing
+
+  package func merge(records: RecordSet) async throws -> ChangedKeys {
+    let list = records.list(policy: .default)
+    let changed = changes(by: list)
+    guard !list.isEmpty else { return changed }
+    guard isAvailable else {
+      counters.drop(1, .unavailable)
+      return changed
+    }
+    let write = WriteQueue.Write(
+      records: list, changed: changed.entries.map { .init(key: $0.key, fields: $0.fields) }, bytes: WriteQueue.bytes(of: list),
+      deadline: .now + settings.writeTime)
+    if !queue.add(write) { counters.drop(1, .full) }
+    return changed
+  }
+
+  private func changes(by records: [Record]) -> ChangedKeys {
+    var changed = ChangedKeys()
+    for record in records { changed.insert(record.names, of: record.key) }
+    return changed
+  }
+
+  package func apply(removing keys: [String], merging records: RecordSet) async throws -> ChangedKeys {
+    guard !keys.isEmpty else { return try await merge(records: records) }
+    let list = records.list(policy: .default)
+    let changed = changes(by: list)
+    try await removing { scan in
+      for root in keys where StoreLayout.isRoot(root) { try await scan.removeKeys(beginningWith: layout.rootPrefix(root)) }
+      let entries =
+        keys.map { Invalidation.Entry(key: $0, fields: []) } + changed.entries.map { .init(key: $0.key, fields: $0.fields) }
+      try await writer.write(list, removing: keys.filter { !StoreLayout.isRoot($0) }, changed: entries, until: scan.deadline)
+    }
+    // The names of the removed fields are not known.
+    notify(.cleared)
+    return changed
+  }
+
+  // MARK: Removing
+
+  package func removeRecord(for key: String) async throws { _ = try await apply(removing: [key], merging: RecordSet()) }
+
+  package func clear() async throws {
+    try await removing { scan in
+      for prefix in [layout.recordPrefix, layout.rootsPrefix] { try await scan.removeKeys(beginningWith: prefix) }
+      try await writer.publish(nil, until: scan.deadline)
+    }
+  }
+
+  /// Runs work that looks at whole records.
+  func inspecting<Result>(_ work: (StoreScan, RecordReader) async throws -> Result) async throws -> Result {
+    let reader = try reader()
+    return try await asking { try await work(StoreScan(client: client, deadline: .now + settings.removalTime), reader) }
+  }
+
+  /// Runs a removal behind all writes that wait.
+  private func removing(_ work: (StoreScan) async throws -> Void) async throws {
+    let deadline = ContinuousClock.now + settings.removalTime
+    _ = try reader()
+    await queue.drained()
+    try await asking { try await work(StoreScan(client: client, deadline: deadline)) }
+  }
+}

@@ -1,0 +1,119 @@
+internal import CarabinerRESP
+internal import Logging
+internal import Synchronization
+
+/// Looks after a store: the clock of Redis, and the version of the layout, at each connection and every 30 seconds.
+final class StoreKeeper: Sendable {
+  private struct State {
+    weak var client: RedisClient?
+    var isReady = false
+    var isConnected = false
+    var hasLoggedVersion = false
+    var rounds: Task<Void, Never>?
+  }
+
+  private static let interval = Duration.seconds(30)
+  /// The time for an answer.
+  private static let budget = Duration.seconds(2)
+  /// The life of the version's key, which each round renews.
+  private static let versionLife = 24 * 3_600_000
+  /// The clock is asked again while answers take longer, in milliseconds.
+  private static let goodRoundTrip: Int64 = 20
+  private static let clockQuestions = 5
+
+  private let layout: StoreLayout
+  private let clock: ServerClock
+  private let logger: Logger
+  private let state = Mutex(State())
+
+  init(_ layout: StoreLayout, _ clock: ServerClock, _ logger: Logger) {
+    (self.layout, self.clock, self.logger) = (layout, clock, logger)
+  }
+
+  /// Whether the store can be used if there is a connection.
+  var isReady: Bool { state.withLock(\.isReady) }
+
+  /// Begins with the rounds. The client may have connected before.
+  func begin(_ client: RedisClient) {
+    let isConnected = state.withLock { state in
+      state.client = client
+      state.rounds = Task { [weak self] in
+        while !Task.isCancelled {
+          try? await Task.sleep(for: Self.interval)
+          await self?.look()
+        }
+      }
+      return state.isConnected
+    }
+    if isConnected { connected() }
+  }
+
+  func end() { state.withLock(\.rounds)?.cancel() }
+
+  /// Called when a connection was opened, from an event loop.
+  func connected() {
+    state.withLock { $0.isConnected = true }
+    Task { [weak self] in await self?.look() }
+  }
+
+  private func look() async {
+    guard let client = state.withLock({ $0.client }), client.isAvailable else { return }
+    do {
+      try await ask(client)
+    } catch {
+      // The next connection or round tries again.
+      logger.debug("the store in Redis was not looked at: \(error)")
+    }
+  }
+
+  private func ask(_ client: RedisClient) async throws {
+    for number in 0..<Self.clockQuestions {
+      var commands = CommandBatch()
+      commands.begin("TIME", arguments: 0)
+      let askedAt = clock.now
+      let reply = try await client.send(commands, within: Self.budget)[0]
+      let answeredAt = clock.now
+      let parts = reply.values.compactMap { $0.string.flatMap { Int64($0) } }
+      guard parts.count == 2, reply.values.count == 2 else { return refuse("TIME", reply) }
+      clock.set(seconds: parts[0], microseconds: parts[1], askedAt: askedAt, answeredAt: answeredAt)
+      if answeredAt - askedAt <= Self.goodRoundTrip || number > 0 && isReady { break }
+    }
+    var commands = CommandBatch()
+    commands.begin("SET", arguments: 5)
+    commands.add(layout.versionKey)
+    commands.add(StoreLayout.version)
+    commands.add("NX")
+    commands.add("PX")
+    commands.add(Self.versionLife)
+    commands.begin("GET", arguments: 1)
+    commands.add(layout.versionKey)
+    commands.begin("PEXPIRE", arguments: 2)
+    commands.add(layout.versionKey)
+    commands.add(Self.versionLife)
+    take(try await client.send(commands, within: Self.budget)[1])
+  }
+
+  /// Takes the version of the layout.
+  private func take(_ reply: Reply) {
+    guard let version = reply.string.flatMap({ Int($0) }) else { return refuse("GET", reply) }
+    let isReady = version <= StoreLayout.version
+    let logs = state.withLock { state in
+      defer { state.hasLoggedVersion = !isReady }
+      state.isReady = isReady
+      return !isReady && !state.hasLoggedVersion
+    }
+    guard logs else { return }
+    logger.error(
+      """
+      the store \(layout.tag) in Redis has version \(version) and this program supports version \(StoreLayout.version), so it is not used; \
+      update the program or set another prefix [newerVersion]
+      """)
+  }
+
+  private func refuse(_ command: String, _ reply: Reply) {
+    state.withLock { $0.isReady = false }
+    logger.error(
+      "the store in Redis is not used: \(command) failed (\(reply.errorText ?? "its answer is malformed")); check the user's permissions"
+    )
+  }
+}
