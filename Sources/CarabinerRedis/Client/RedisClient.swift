@@ -11,6 +11,7 @@ package final class RedisClient: Sendable {
   private let links: [RedisLink]
   private let next = Atomic<Int>(0)
   private let isSubscriber: Bool
+  let counters = ClientCounters()
 
   /// Creates a client and begins to connect.
   ///
@@ -26,8 +27,9 @@ package final class RedisClient: Sendable {
   ) throws(RedisError) {
     let opening = try RedisOpening(settings)
     isSubscriber = !channels.isEmpty
+    let counters = counters
     links = (0..<(channels.isEmpty ? settings.connections : 1)).map { _ in
-      RedisLink(opening, channels: channels, logger, observer)
+      RedisLink(opening, channels: channels, logger, counters, observer)
     }
     for link in links { link.start() }
   }
@@ -53,8 +55,17 @@ package final class RedisClient: Sendable {
     precondition(!isSubscriber && commands.isComplete && commands.count > 0, "no commands, or a client for channels")
     guard budget > .zero else { throw RedisError(.budgetExhausted, "the budget for Redis was used up before") }
     let call = Call()
-    try submit(commands, for: call, within: budget)
-    return try await call.outcome().get()
+    do throws(RedisError) {
+      try submit(commands, for: call, within: budget)
+      let replies = try await call.outcome().get()
+      let errors = replies.count { $0.kind == .error }
+      if errors < replies.count { counters.count(replies.count - errors, "ok") }
+      if errors > 0 { counters.count(errors, "error") }
+      return replies
+    } catch {
+      counters.count(commands.count, error.code.rawValue)
+      throw error
+    }
   }
 
   /// Passes a call to the next connection that takes it.

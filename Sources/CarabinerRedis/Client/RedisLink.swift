@@ -15,6 +15,11 @@ final class RedisLink: @unchecked Sendable {
   private let logger: Logger
   private let observer: @Sendable (RedisEvent) -> Void
   private let admission: Admission
+  private let counters: ClientCounters
+  /// Whether exhausted budgets have closed the connection.
+  private var isCircuitOpen = false {
+    didSet { if isCircuitOpen != oldValue { counters.setCircuit(isOpen: isCircuitOpen) } }
+  }
   private var connection: RedisConnection?
   private var backoff: Backoff
   /// The index of the URL to try next.
@@ -30,8 +35,12 @@ final class RedisLink: @unchecked Sendable {
   private var logged: RedisError?
   private var generator = SystemRandomNumberGenerator()
 
-  init(_ opening: RedisOpening, channels: [String], _ logger: Logger, _ observer: @escaping @Sendable (RedisEvent) -> Void) {
+  init(
+    _ opening: RedisOpening, channels: [String], _ logger: Logger, _ counters: ClientCounters,
+    _ observer: @escaping @Sendable (RedisEvent) -> Void
+  ) {
     (self.opening, self.channels, self.logger, self.observer) = (opening, channels, logger, observer)
+    self.counters = counters
     loop = MultiThreadedEventLoopGroup.singleton.next()
     admission = Admission(opening.settings.limits)
     backoff = Backoff(opening.settings.limits)
@@ -103,6 +112,7 @@ final class RedisLink: @unchecked Sendable {
     }
     exhausted += 1
     guard exhausted >= opening.settings.limits.exhaustedBudgets else { return }
+    isCircuitOpen = true
     connection?.fail(
       RedisError(
         .unavailable,
@@ -128,6 +138,8 @@ final class RedisLink: @unchecked Sendable {
     switch event {
     case .opened:
       (exhausted, wasOpen, logged) = (0, true, nil)
+      isCircuitOpen = false
+      counters.countOpened()
       backoff.reset()
       nextURL = 0
       admission.setOpen(true)

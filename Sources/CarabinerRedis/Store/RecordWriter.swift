@@ -25,16 +25,16 @@ final class RecordWriter: Sendable {
   private let clock: ServerClock
   private let counters: StoreCounters
   private let node: [UInt8]
+  private let near: NearCache
   private let logger: Logger
   private let state = Mutex(State())
 
   init(
     _ client: RedisClient, _ layout: StoreLayout, _ lives: StoreLives, _ clock: ServerClock, _ counters: StoreCounters,
-    node: [UInt8],
-    _ logger: Logger
+    _ near: NearCache, node: [UInt8], _ logger: Logger
   ) {
     (self.client, self.layout, self.lives, self.clock) = (client, layout, lives, clock)
-    (self.counters, self.node, self.logger) = (counters, node, logger)
+    (self.counters, self.near, self.node, self.logger) = (counters, near, node, logger)
   }
 
   // MARK: The queue
@@ -100,6 +100,8 @@ final class RecordWriter: Sendable {
       if rest.isEmpty, !changed.isEmpty { commands.publish(Invalidation(node: node, entries: changed)) }
       guard commands.batch.count > 0 else { continue }
       let replies = try await client.transaction(commands.batch, within: deadline - .now)
+      if rest.isEmpty, !changed.isEmpty { counters.countSent() }
+      near.noteWritten(part.map(\.key))
       for (position, key) in commands.lengths where replies[position].integer ?? 0 > Self.maximumFields { addLarge(key) }
     } while !rest.isEmpty
   }

@@ -2,22 +2,23 @@ package import Carabiner
 package import CarabinerRESP
 package import CarabinerWire
 package import Logging
-internal import Synchronization
 
 /// A cache in Redis or Valkey, whose records all nodes with the same servers and prefix share.
 ///
 /// A read takes one round trip and waits at most for its budget. Writes are not waited for: they are in a queue, in their order. While Redis
 /// is away, reads are misses and writes are dropped.
 package final class RedisNormalizedCache: SharedCache {
-  private let settings: RedisStoreSettings
-  private let client: RedisClient
+  let settings: RedisStoreSettings
+  let client: RedisClient
   private let layout: StoreLayout
   private let clock: ServerClock
-  private let counters = StoreCounters()
+  let counters = StoreCounters()
   private let writer: RecordWriter
-  private let queue: WriteQueue
+  let queue: WriteQueue
   private let keeper: StoreKeeper
-  private let observers = Mutex<[@Sendable (StoreChange) -> Void]>([])
+  private let near: NearCache
+  private let invalidations: InvalidationReceiver
+  let subscription: RedisClient
 
   /// Creates a cache and begins to connect.
   ///
@@ -35,9 +36,13 @@ package final class RedisNormalizedCache: SharedCache {
       if case .opened = event { keeper.connected() }
     }
     keeper.begin(client)
+    let near = NearCache(maximumRecords: settings.nearRecords, maximumAge: settings.nearMaximumAge)
     let node = (0..<Invalidation.nodeBytes).map { _ in UInt8.random(in: .min ... .max) }
     let lives = StoreLives(settings.policy, timeToLive: settings.timeToLive)
-    let writer = RecordWriter(client, layout, lives, clock, counters, node: node, logger)
+    let writer = RecordWriter(client, layout, lives, clock, counters, near, node: node, logger)
+    let invalidations = InvalidationReceiver(near, counters, node: node)
+    subscription = try RedisClient(settings.connection, channels: [layout.channel], logger: logger) { invalidations.take($0) }
+    (self.near, self.invalidations) = (near, invalidations)
     (self.layout, self.clock, self.keeper, self.client, self.writer) = (layout, clock, keeper, client, writer)
     queue = WriteQueue(maximumBytes: settings.writeQueueBytes) { await writer.send($0) }
   }
@@ -47,6 +52,12 @@ package final class RedisNormalizedCache: SharedCache {
   /// Whether reads and writes reach Redis now.
   package var isAvailable: Bool { keeper.isReady && client.isAvailable }
 
+  /// Whether records in memory are used: messages of other nodes arrive.
+  package var usesNearRecords: Bool { near.isUsed }
+
+  /// The number of commands that have no answer yet.
+  package var waitingCommands: Int { client.waitingCommands }
+
   /// The time of Redis minus the local time in milliseconds; nil before the first answer.
   package var clockOffset: Int64? { clock.offset }
 
@@ -55,13 +66,7 @@ package final class RedisNormalizedCache: SharedCache {
 
   package var isShared: Bool { true }
 
-  package func observeChanges(_ observer: @escaping @Sendable (StoreChange) -> Void) {
-    observers.withLock { $0.append(observer) }
-  }
-
-  private func notify(_ change: StoreChange) {
-    for observer in observers.withLock({ $0 }) { observer(change) }
-  }
+  package func observeChanges(_ observer: @escaping @Sendable (StoreChange) -> Void) { invalidations.add(observer) }
 
   // MARK: Reading
 
@@ -79,13 +84,32 @@ package final class RedisNormalizedCache: SharedCache {
   func records(
     for wanted: [(key: String, fields: [String])], until deadline: ContinuousClock.Instant
   ) async throws -> [Record?] {
+    let ticket = near.ticket
+    let known = near.answers(to: wanted)
+    let asked = wanted.indices.filter { !known[$0].missing.isEmpty }
+    counters.countNear(hits: wanted.count - asked.count, misses: asked.count)
+    var records = known.map(\.record)
+    guard !asked.isEmpty else { return records }
     let reader = try reader()
-    let answers = try await asking {
-      try await reader.answers(to: wanted.map { .init(key: $0.key, fields: $0.fields) }, within: deadline - .now)
+    let questions = asked.map { RecordReader.Question(key: wanted[$0].key, fields: known[$0].missing) }
+    let begin = ContinuousClock.now
+    let answers = try await asking { try await reader.answers(to: questions, within: deadline - begin) }
+    counters.readTimes.add(.now - begin)
+    for (place, answer) in zip(asked, answers) {
+      let key = wanted[place].key
+      near.put(answer.table, absent: answer.absent, of: key, ticket: ticket)
+      records[place] = Self.joined(known[place].record, answer.table, key)
     }
-    return zip(wanted, answers).map { wanted, answer in
-      answer.table.count > 0 ? Record(key: wanted.key, table: answer.table) : nil
+    return records
+  }
+
+  /// The known fields of a record with those that Redis has.
+  private static func joined(_ known: Record?, _ table: FieldTable, _ key: String) -> Record? {
+    guard var record = known else { return table.count > 0 ? Record(key: key, table: table) : nil }
+    for (position, name) in table.names.enumerated() {
+      record.table.set(name, to: table.bytes(at: position), received: table.received(at: position))
     }
+    return record
   }
 
   private func reader() throws -> RecordReader {
@@ -100,6 +124,7 @@ package final class RedisNormalizedCache: SharedCache {
     do {
       return try await work()
     } catch let error as RedisError {
+      if error.code == .budgetExhausted { counters.countExhausted() }
       throw error.code == .cancelled ? CancellationError() : StoreError(.unavailable, error.message)
     }
   }
@@ -110,8 +135,8 @@ package final class RedisNormalizedCache: SharedCache {
 
   package func merge(records: RecordSet) async throws -> ChangedKeys {
     let list = records.list(policy: .default)
-    let changed = changes(by: list)
-    guard !list.isEmpty else { return changed }
+    guard !list.isEmpty else { return ChangedKeys() }
+    let changed = near.write(list)
     guard isAvailable else {
       counters.drop(1, .unavailable)
       return changed
@@ -123,24 +148,19 @@ package final class RedisNormalizedCache: SharedCache {
     return changed
   }
 
-  private func changes(by records: [Record]) -> ChangedKeys {
-    var changed = ChangedKeys()
-    for record in records { changed.insert(record.names, of: record.key) }
-    return changed
-  }
-
   package func apply(removing keys: [String], merging records: RecordSet) async throws -> ChangedKeys {
     guard !keys.isEmpty else { return try await merge(records: records) }
     let list = records.list(policy: .default)
-    let changed = changes(by: list)
+    let changed = list.reduce(into: ChangedKeys()) { $0.insert($1.names, of: $1.key) }
     try await removing { scan in
       for root in keys where StoreLayout.isRoot(root) { try await scan.removeKeys(beginningWith: layout.rootPrefix(root)) }
       let entries =
         keys.map { Invalidation.Entry(key: $0, fields: []) } + changed.entries.map { .init(key: $0.key, fields: $0.fields) }
       try await writer.write(list, removing: keys.filter { !StoreLayout.isRoot($0) }, changed: entries, until: scan.deadline)
     }
+    for key in keys + list.map(\.key) { near.drop([], of: key) }
     // The names of the removed fields are not known.
-    notify(.cleared)
+    invalidations.notify(.cleared)
     return changed
   }
 
@@ -153,6 +173,7 @@ package final class RedisNormalizedCache: SharedCache {
       for prefix in [layout.recordPrefix, layout.rootsPrefix] { try await scan.removeKeys(beginningWith: prefix) }
       try await writer.publish(nil, until: scan.deadline)
     }
+    near.removeAll()
   }
 
   /// Runs work that looks at whole records.

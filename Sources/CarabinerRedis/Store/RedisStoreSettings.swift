@@ -14,6 +14,10 @@ package struct RedisStoreSettings: Sendable {
   package var writeQueueBytes = 16 << 20
   /// The life of keys whose type has no maximum age.
   package var timeToLive = Duration.seconds(24 * 3600)
+  /// The most records that are kept in memory, too; 0 for none.
+  package var nearRecords = 10_000
+  /// How long a record in memory is used.
+  package var nearMaximumAge = Duration.seconds(5)
   /// The time that a write waits for its turn and its answer. It is dropped afterwards.
   package var writeTime = Duration.seconds(2)
   /// The time for a removal, which is waited for.

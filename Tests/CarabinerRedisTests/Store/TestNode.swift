@@ -18,6 +18,8 @@ final class TestNode: Sendable {
     (connection.limits.openingTime, connection.limits.pingTime) = (.seconds(30), .seconds(30))
     var settings = RedisStoreSettings(connection, prefix: "shop")
     settings.policy = policy
+    // So reads ask Redis.
+    settings.nearRecords = 0
     (settings.readBudget, settings.writeTime, settings.removalTime) = (.seconds(60), .seconds(60), .seconds(60))
     change(&settings)
     cache = try RedisNormalizedCache(settings, logger: log.logger)

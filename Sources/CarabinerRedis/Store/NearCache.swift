@@ -1,0 +1,192 @@
+internal import Carabiner
+internal import Synchronization
+
+/// Records in memory that are asked before Redis, each for a short time.
+///
+/// It is used only while the node receives the messages about changes of other nodes. A reader takes a ticket before it asks Redis: an
+/// answer is not put in if its record has changed since.
+final class NearCache: Sendable {
+  /// Fields of a record that are known to exist or not to exist.
+  private struct Slot {
+    var record: Record
+    var absent: Set<String> = []
+    /// When the oldest of the fields was read or written, plus the maximum age.
+    var end: ContinuousClock.Instant
+  }
+
+  private struct State {
+    var isUsed = false
+    /// The recently used records. If they are too many, they become the older ones, and the older ones before are dropped.
+    var recent: [String: Slot] = [:]
+    var older: [String: Slot] = [:]
+    /// The number of changes so far.
+    var changes: UInt64 = 0
+    /// The last change of each record, for those after ``forgotten``.
+    var changed: [String: UInt64] = [:]
+    /// Changes up to this one are not known by their record.
+    var forgotten: UInt64 = 0
+
+    subscript(key: String) -> Slot? {
+      mutating get {
+        if let slot = recent[key] { return slot }
+        guard let slot = older.removeValue(forKey: key) else { return nil }
+        recent[key] = slot
+        return slot
+      }
+    }
+
+    /// Removes a record and returns it, so that changing it does not copy it.
+    mutating func take(_ key: String) -> Slot? {
+      let slot = recent.removeValue(forKey: key)
+      return older.removeValue(forKey: key) ?? slot
+    }
+
+    mutating func noteChange(of key: String) {
+      changes += 1
+      changed[key] = changes
+      guard changed.count > NearCache.maximumChanges else { return }
+      (changed, forgotten) = ([:], changes)
+    }
+
+    mutating func removeAll() {
+      (recent, older, changed) = ([:], [:], [:])
+      changes += 1
+      forgotten = changes
+    }
+  }
+
+  /// The answer to a question.
+  struct Answer {
+    /// The fields that are known to exist; nil if the record is not known.
+    var record: Record?
+    /// The fields that must be asked for.
+    var missing: [String]
+  }
+
+  fileprivate static let maximumChanges = 10_000
+
+  private let maximumRecords: Int
+  private let maximumAge: Duration
+  private let state = Mutex(State())
+
+  /// Creates an empty cache. With 0 records nothing is kept.
+  init(maximumRecords: Int, maximumAge: Duration) { (self.maximumRecords, self.maximumAge) = (maximumRecords, maximumAge) }
+
+  /// Begins to use the cache. It is empty then.
+  func use() {
+    guard maximumRecords > 0 else { return }
+    state.withLock { state in
+      state.removeAll()
+      state.isUsed = true
+    }
+  }
+
+  /// Empties the cache, and does not use it until ``use()``.
+  func stop() {
+    state.withLock { state in
+      state.removeAll()
+      state.isUsed = false
+    }
+  }
+
+  /// Empties the cache.
+  func removeAll() { state.withLock { $0.removeAll() } }
+
+  /// Whether the cache is used.
+  var isUsed: Bool { state.withLock(\.isUsed) }
+
+  // MARK: Reading
+
+  /// The ticket of a question to Redis.
+  var ticket: UInt64 { state.withLock(\.changes) }
+
+  /// The known fields, in the order of the questions.
+  func answers(
+    to wanted: [(key: String, fields: [String])], now: ContinuousClock.Instant = .now
+  ) -> [Answer] {
+    state.withLock { state in
+      wanted.map { wanted in
+        guard state.isUsed, let slot = state[wanted.key], slot.end > now else { return Answer(missing: wanted.fields) }
+        let missing = wanted.fields.filter { slot.record.received($0) == nil && !slot.absent.contains($0) }
+        return Answer(record: slot.record, missing: missing)
+      }
+    }
+  }
+
+  /// Keeps an answer of Redis, unless its record has changed since the ticket.
+  func put(_ table: FieldTable, absent: [String], of key: String, ticket: UInt64, now: ContinuousClock.Instant = .now) {
+    state.withLock { state in
+      guard state.isUsed, ticket >= state.forgotten, state.changed[key].map({ $0 <= ticket }) ?? true else { return }
+      if var slot = state.take(key), slot.end > now, slot.record.table.count < RecordWriter.maximumFields {
+        for (position, name) in table.names.enumerated() {
+          slot.record.table.set(name, to: table.bytes(at: position), received: table.received(at: position))
+        }
+        slot.absent.formUnion(absent)
+        insert(slot, into: &state)
+      } else {
+        insert(Slot(record: Record(key: key, table: table), absent: Set(absent), end: now + maximumAge), into: &state)
+      }
+    }
+  }
+
+  private func insert(_ slot: Slot, into state: inout State) {
+    state.recent[slot.record.key] = slot
+    guard state.recent.count >= max(1, maximumRecords / 2) else { return }
+    (state.older, state.recent) = (state.recent, [:])
+  }
+
+  // MARK: Changing
+
+  /// Takes over written records.
+  ///
+  /// - Returns: The fields that differ, or are not known.
+  func write(_ records: [Record], now: ContinuousClock.Instant = .now) -> ChangedKeys {
+    state.withLock { state in
+      var changed = ChangedKeys()
+      for record in records {
+        guard state.isUsed else {
+          changed.insert(record.names, of: record.key)
+          continue
+        }
+        state.noteChange(of: record.key)
+        guard var slot = state.take(record.key), slot.end > now, slot.record.table.count < RecordWriter.maximumFields else {
+          changed.insert(record.names, of: record.key)
+          insert(Slot(record: record, end: now + maximumAge), into: &state)
+          continue
+        }
+        let table = record.table
+        let names = table.names.indices.compactMap { position in
+          let name = table.names[position]
+          slot.absent.remove(name)
+          let isNew = slot.record.table.set(name, to: table.bytes(at: position), received: table.received(at: position))
+          return isNew ? name : nil
+        }
+        changed.insert(names, of: record.key)
+        insert(slot, into: &state)
+      }
+      return changed
+    }
+  }
+
+  /// Notes that earlier answers about records may be older than a write, which has reached Redis now.
+  func noteWritten(_ keys: [String]) {
+    state.withLock { state in
+      guard state.isUsed else { return }
+      for key in keys { state.noteChange(of: key) }
+    }
+  }
+
+  /// Drops fields that another node has changed; the whole record if there are none.
+  func drop(_ fields: [String], of key: String) {
+    state.withLock { state in
+      guard state.isUsed else { return }
+      state.noteChange(of: key)
+      guard var slot = state.take(key), !fields.isEmpty else { return }
+      for field in fields {
+        slot.record.remove(field)
+        slot.absent.remove(field)
+      }
+      state.recent[key] = slot
+    }
+  }
+}

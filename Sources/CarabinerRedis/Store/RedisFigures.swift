@@ -1,0 +1,50 @@
+/// The figures of a store in Redis, for metrics.
+package struct RedisFigures: Sendable {
+  /// A client: `store` for commands, or `invalidations` for messages of other nodes.
+  package struct Use: Sendable {
+    package let name: String
+    package let isUp: Bool
+    /// Whether exhausted budgets have closed a connection that is not open again.
+    package let isCircuitOpen: Bool
+    /// How often a connection was opened again.
+    package let reconnects: Int
+  }
+
+  package let uses: [Use]
+  /// Commands by their result: `ok`, `error`, or the reason why there is none.
+  package let commands: [String: Int]
+  /// The upper bounds of the buckets for times of reads in seconds, their counts with one above all bounds, and the sum in seconds.
+  package let readBounds: [Double]
+  package let readCounts: [Int]
+  package let readSeconds: Double
+  package let exhaustedBudgets: Int
+  /// Dropped writes by the reason.
+  package let droppedWrites: [String: Int]
+  package let queuedBytes: Int
+  package let sentInvalidations: Int
+  package let receivedInvalidations: Int
+  /// Records that the near cache had with all needed fields, and other ones.
+  package let nearHits: Int
+  package let nearMisses: Int
+  package let malformedValues: Int
+}
+
+extension RedisNormalizedCache {
+  /// The figures since the start.
+  package var figures: RedisFigures {
+    let (commands, times) = (client.counters.commands, counters.readTimes.summary)
+    return RedisFigures(
+      uses: [use("store", client, of: settings.connection.connections), use("invalidations", subscription, of: 1)],
+      commands: commands, readBounds: ReadTimes.bounds.map { Double($0) / 1e9 }, readCounts: times.counts,
+      readSeconds: Double(times.nanoseconds) / 1e9, exhaustedBudgets: counters.exhaustedBudgets,
+      droppedWrites: counters.drops.reduce(into: [:]) { $0[$1.key.rawValue] = $1.value }, queuedBytes: queue.bytes,
+      sentInvalidations: counters.sentInvalidations, receivedInvalidations: counters.receivedInvalidations,
+      nearHits: counters.nearHits, nearMisses: counters.nearMisses, malformedValues: counters.malformedValues)
+  }
+
+  private func use(_ name: String, _ client: RedisClient, of connections: Int) -> RedisFigures.Use {
+    RedisFigures.Use(
+      name: name, isUp: client.isAvailable, isCircuitOpen: client.counters.openCircuits > 0,
+      reconnects: max(0, client.counters.connections - connections))
+  }
+}
