@@ -99,7 +99,7 @@ let package = Package(
     .target(
       name: "CarabinerManifest",
       dependencies: [
-        "Carabiner", "CarabinerABI", "CarabinerFiles", "CarabinerWire", .product(name: "Yams", package: "Yams"),
+        "Carabiner", "CarabinerABI", "CarabinerFiles", "CarabinerRESP", "CarabinerWire", .product(name: "Yams", package: "Yams"),
       ],
       swiftSettings: swiftSettings),
     .target(
@@ -427,8 +427,8 @@ if !librariesOnly {
       name: "CarabinerServer",
       dependencies: [
         "Carabiner", "CarabinerABI", "CarabinerCurl", "CarabinerDigest", "CarabinerFiles", "CarabinerGateway", "CarabinerHost",
-        "CarabinerManifest", "CarabinerRelease", "CarabinerSQLite", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire",
-        "CLinux", "CProgram",
+        "CarabinerManifest", "CarabinerRESP", "CarabinerRedis", "CarabinerRelease", "CarabinerSQLite", "CarabinerTracing",
+        "CarabinerWebSocket", "CarabinerWire", "CLinux", "CProgram",
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),

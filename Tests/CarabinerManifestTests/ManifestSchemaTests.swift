@@ -82,7 +82,8 @@ struct ManifestSchemaTests {
     "a number too high for a user", "an age of two days",
     "a number too high for a user", "G12: a rule with an unknown upstream", "a range of statuses that ends before it begins",
     "upstreams for calls", "1.8: a CIDR with host bits", "G17: a prefix that is too long", "an address with a high port",
-    "G17: the PROXY protocol without trusted proxies",
+    "G17: the PROXY protocol without trusted proxies", "a budget above 10s", "an authority without TLS",
+    "a near age above the time to live",
   ]
 
   private static let refusals = ManifestRefusalTests.all.filter(isStructural)

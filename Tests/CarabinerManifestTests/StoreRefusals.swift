@@ -13,7 +13,7 @@ extension Refusal {
     .store("a store as text", "cache.sqlite", .wrongType, "", "an object, and is a string"),
     .store(
       "an unknown key of the store", "{path: a}", .unknownKey, "/path",
-      "unknown key path; known are file, schema, key-fields"),
+      "unknown key path; known are file, redis, schema, key-fields"),
     .store("a slip about the store", "{key-field: {}}", .unknownKey, "/key-field", "(did you mean key-fields?)"),
     .store("a number as the store's file", "{file: 1}", .wrongType, "/file", "a text, and is a number"),
     .store("no name for the store's file", "{file: ''}", .invalidValue, "/file", "this text is empty"),

@@ -26,6 +26,7 @@ extension Manifest {
     let upstreams = (manifest["upstreams"]?.object ?? [:]).flatMap { _, upstream in
       ["ca-file", "certificate", "key"].compactMap { upstream["tls"]?[$0]?.string }
     }
+    let redis = ["ca-file", "certificate", "key"].compactMap { manifest["built-ins"]?["store"]?["redis"]?[$0]?.string }
     let lists = manifest["serve"]?["operations"]?["allow"]?["files"]?.array ?? []
     let listeners = (manifest["serve"]?["listeners"]?.array ?? []).flatMap { listener in
       [listener["tls"]?["client-ca"]?.string].compactMap(\.self)
@@ -35,6 +36,6 @@ extension Manifest {
       ((try? ReferencePart.parts(of: text, at: place)) ?? []).compactMap { if case .file(let path) = $0 { path } else { nil } }
     }
     return plugins.compactMap { $0["file"]?.string } + libraries + [certificates].compactMap(\.self)
-      + lists.compactMap(\.string) + upstreams + listeners + references
+      + lists.compactMap(\.string) + redis + upstreams + listeners + references
   }
 }

@@ -5,7 +5,7 @@ internal import Glibc
 
 extension ManifestReader {
   private static let storeKeys = [
-    "file", "schema", "key-fields", "default-key-fields", "field-policies", "maximum-ages", "default-maximum-age",
+    "file", "redis", "schema", "key-fields", "default-key-fields", "field-policies", "maximum-ages", "default-maximum-age",
     "results-with-errors",
   ]
 
@@ -16,6 +16,7 @@ extension ManifestReader {
       let place = pointer.appending(key)
       switch key {
       case "file": store.file = databaseFile(value, place)
+      case "redis": store.redis = redisStore(value, place)
       case "schema": store.policy.schema = schema(value, place)
       case "key-fields": store.policy.keyFields = keyFields(value, place)
       case "default-key-fields": store.policy.defaultKeyFields = graphQLNames(value, place) ?? store.policy.defaultKeyFields
@@ -25,11 +26,33 @@ extension ManifestReader {
       default: break
       }
     }
+    if object["file"] != nil, object["redis"] != nil {
+      problem(
+        .invalidValue, pointer.appending("redis"), "file and redis both name the place of the store; remove one of them")
+    }
     // Field policies are checked against the keys of objects, so all keys are read first.
     if let policies = object["field-policies"] {
       store.policy.fieldPolicies = fieldPolicies(policies, pointer.appending("field-policies"), of: store.policy)
     }
     manifest.store = store
+  }
+
+  /// Warns about limits that are for a store at another place.
+  mutating func warnAboutStoreLimits(_ settings: JSONObject, _ pointer: JSONPointer) {
+    for key in ["store-records", "store-bytes", "store-fields", "store-file-bytes"] where settings[key] != nil {
+      let place = pointer.appending(key)
+      if manifest.store.redis != nil {
+        warn(
+          .unusedSetting, place, "\(key) does nothing: it is not for a store in Redis; set maxmemory there, and remove the key")
+      } else if manifest.store.file == nil, key == "store-file-bytes" {
+        warn(
+          .unusedSetting, place,
+          "store-file-bytes does nothing: it is for a store in a file, and this one is in memory; use store-bytes")
+      } else if manifest.store.file != nil, key == "store-records" || key == "store-bytes" {
+        warn(
+          .unusedSetting, place, "\(key) does nothing: it is for a store in memory, and this one is in a file; remove it")
+      }
+    }
   }
 
   /// The path of a file that exists or can be created.

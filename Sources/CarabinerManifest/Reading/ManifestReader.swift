@@ -62,17 +62,7 @@ struct ManifestReader {
     if let rules = top["rules"] { readRules(rules, root.appending("rules")) }
     warnAboutIdle()
     if top["built-ins"]?["max-retry"] != nil { warnAboutRetries() }
-    if manifest.store.file == nil, top["settings"]?.object?.contains("store-file-bytes") == true {
-      warn(
-        .unusedSetting, root.appending("settings").appending("store-file-bytes"),
-        "store-file-bytes does nothing: it is for a store in a file, and this one is in memory; use store-bytes")
-    }
-    for setting in ["store-records", "store-bytes"]
-    where manifest.store.file != nil && top["settings"]?.object?.contains(setting) == true {
-      warn(
-        .unusedSetting, root.appending("settings").appending(setting),
-        "\(setting) does nothing: it is for a store in memory, and this one is in a file; remove it")
-    }
+    warnAboutStoreLimits(top["settings"]?.object ?? [:], root.appending("settings"))
   }
 
   /// The URL of an endpoint; it may contain references.

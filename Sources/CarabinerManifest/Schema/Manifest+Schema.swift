@@ -241,12 +241,14 @@ extension Manifest {
         "store": {
           "description": "The normalized store. The types of the roots are Query, Mutation and Subscription.",
           "type": "object",
+          "not": {"required": ["file", "redis"]},
           "additionalProperties": false,
           "properties": {
             "file": {
               "$ref": "#/$defs/text",
               "description": "A SQLite database, relative to the manifest. It is created if it does not exist. Without it the store is in memory."
             },
+            "redis": {"$ref": "#/$defs/redisStore"},
             "schema": {
               "$ref": "#/$defs/text",
               "description": "The schema of the server (SDL), relative to the manifest. Without it types are learnt from responses."
@@ -287,6 +289,7 @@ extension Manifest {
             "results-with-errors": {"type": "boolean", "default": true, "description": "Whether the data of results with errors is kept."}
           }
         },
+        "redisStore": \(redisStoreSchema),
         "graphqlName": {"type": "string", "pattern": "^[_A-Za-z][_0-9A-Za-z]*$"},
         "graphqlNames": {
           "oneOf": [

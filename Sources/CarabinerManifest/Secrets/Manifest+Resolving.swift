@@ -67,12 +67,33 @@ extension Manifest {
     return resolved
   }
 
+  /// The user and the password of the store in Redis.
+  ///
+  /// - Throws: ``ManifestError`` with the places of references that cannot be resolved.
+  package func resolvedRedisLogin(_ secrets: SecretReferences) throws -> (user: String?, password: String?) {
+    let pointer = JSONPointer(components: ["built-ins", "store", "redis"])
+    do throws(ManifestProblem) {
+      let servers = store.redis?.servers
+      let user = try servers?.user.map { text throws(ManifestProblem) in
+        try secrets.resolve(text, at: pointer.appending("user"))
+      }
+      let password = try servers?.password.map { text throws(ManifestProblem) in
+        try secrets.resolve(text, at: pointer.appending("password"))
+      }
+      return (user, password)
+    } catch {
+      throw ManifestError(path: path, problems: placed([error]))
+    }
+  }
+
   /// Hides the values of all references of the manifest that can be resolved.
   package func redaction(_ secrets: SecretReferences) -> SecretRedaction {
     let urls = upstreams.flatMap { $0.endpoints.map(\.url) }
-    let places = ([endpoint, settings.webSocket?.url].compactMap(\.self) + urls).map { JSONValue.string($0) }
-    let texts = places + [settings.webSocket?.connectionInit].compactMap(\.self) + headers.fields.map { .string($0.value) }
-    return (texts + plugins.map(\.configuration)).reduce(SecretRedaction()) { redaction, value in
+    let redis = store.redis?.servers
+    let texts = [endpoint, settings.webSocket?.url, redis?.user, redis?.password].compactMap(\.self)
+    let places = (texts + urls).map { JSONValue.string($0) }
+    let values = places + [settings.webSocket?.connectionInit].compactMap(\.self) + headers.fields.map { .string($0.value) }
+    return (values + plugins.map(\.configuration)).reduce(SecretRedaction()) { redaction, value in
       redaction.joined(with: secrets.redaction(of: value))
     }
   }
@@ -87,6 +108,7 @@ extension Manifest {
     do { _ = try resolvedWebSocketURL(secrets) } catch { problems += (error as? ManifestError)?.problems ?? [] }
     do { _ = try resolvedConnectionInit(secrets) } catch { problems += (error as? ManifestError)?.problems ?? [] }
     do { _ = try resolvedHeaders(secrets) } catch { problems += (error as? ManifestError)?.problems ?? [] }
+    do { _ = try resolvedRedisLogin(secrets) } catch { problems += (error as? ManifestError)?.problems ?? [] }
     return problems
   }
 }

@@ -124,7 +124,7 @@ final class ChainRuntime: Sendable {
     if let predecessor, manifest.canKeepStore(of: predecessor.manifest) {
       store = predecessor.client.store
     } else {
-      store = try manifest.openStore()
+      store = try manifest.openStore(secrets)
     }
     let chain = try HostedChain(
       manifest, environment: environment, store: store, overrides: overrides, replacing: predecessor?.chain, anew: anew,

@@ -1,17 +1,21 @@
 internal import Carabiner
 internal import CarabinerHost
 package import CarabinerManifest
+internal import CarabinerRESP
+internal import CarabinerRedis
 internal import CarabinerSQLite
 internal import CarabinerWire
 internal import FoundationEssentials
 
 extension Manifest {
-  /// Opens the store, and creates its file if there is none.
+  /// Opens the store, and creates its file if there is none. One in Redis is connected to in the background.
   ///
-  /// - Throws: ``StoreError``.
-  func openStore() throws -> ApolloStore {
+  /// - Throws: ``StoreError``, or ``ManifestError`` if the settings of Redis are not valid.
+  func openStore(_ secrets: SecretReferences) throws -> ApolloStore {
     let cache: any NormalizedCache =
-      if let file = store.file {
+      if let redis = store.redis {
+        try openRedis(redis, secrets)
+      } else if let file = store.file {
         try SQLiteNormalizedCache(path: file, maximumFields: settings.storeFields, maximumBytes: settings.storeFileBytes)
       } else {
         InMemoryNormalizedCache(
@@ -20,6 +24,29 @@ extension Manifest {
     return ApolloStore(cache: cache, policy: store.policy)
   }
 
+  private func openRedis(_ redis: RedisStore, _ secrets: SecretReferences) throws -> RedisNormalizedCache {
+    let login = try resolvedRedisLogin(secrets)
+    guard let prefix = redisPrefix else { throw ManifestError(path: path, problems: placed(storeProblems())) }
+    var connection = RedisSettings(urls: redis.servers.urls, node: ProcessInfo.processInfo.hostName)
+    (connection.user, connection.password) = (login.user, login.password)
+    connection.authorityFile = redis.servers.authorityFile
+    (connection.certificateFile, connection.keyFile) = (redis.servers.certificateFile, redis.servers.keyFile)
+    connection.connections = redis.connections
+    var settings = RedisStoreSettings(connection, prefix: prefix)
+    settings.policy = store.policy
+    settings.readBudget = redis.readBudget
+    settings.writeQueueBytes = redis.writeQueueBytes
+    settings.timeToLive = redis.timeToLive
+    (settings.nearRecords, settings.nearMaximumAge) = (redis.nearRecords, redis.nearMaximumAge)
+    do throws(RedisError) {
+      return try RedisNormalizedCache(settings)
+    } catch {
+      throw ManifestError(path: path, problems: placed([ManifestProblem(.invalidValue, at: Self.redisPlace, error.message)]))
+    }
+  }
+
+  private static var redisPlace: JSONPointer { JSONPointer(components: ["built-ins", "store", "redis"]) }
+
   /// Whether a store that was opened for another manifest has the settings of this one.
   func canKeepStore(of other: Manifest) -> Bool {
     store == other.store && settings.storeRecords == other.settings.storeRecords
@@ -27,8 +54,16 @@ extension Manifest {
       && settings.storeFileBytes == other.settings.storeFileBytes
   }
 
-  /// The reasons why the store's file cannot be used. Nothing is created or changed.
+  /// The reasons why the store cannot be used. Nothing is created or changed, and no connection is made.
   package func storeProblems() -> [ManifestProblem] {
+    if store.redis != nil, redisPrefix == nil {
+      return [
+        ManifestProblem(
+          .missing, at: Self.redisPlace,
+          "the prefix is missing, and the name of the manifest's file cannot be one; write prefix: with letters, digits and hyphens"
+        )
+      ]
+    }
     guard let file = store.file, let size = try? FileManager.default.attributesOfItem(atPath: file)[.size] as? Int, size > 0
     else { return [] }
     do {

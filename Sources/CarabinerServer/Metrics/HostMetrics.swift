@@ -3,6 +3,7 @@ internal import CarabinerCurl
 internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest
+internal import CarabinerRedis
 internal import CarabinerRelease
 internal import CarabinerSQLite
 
@@ -24,6 +25,9 @@ struct HostMetrics: Sendable {
     writePlugins(&sink)
     WorkerMetrics(live.current.host.chain.workers()).write(to: &sink)
     live.timings.write(to: &sink)
+    if let cache = live.current.host.client.store.cache as? RedisNormalizedCache {
+      RedisMetrics(figures: cache.figures).write(to: &sink)
+    }
     writeUpstream(&sink)
     UpstreamMetrics(live.current.host.upstreams).write(to: &sink)
   }

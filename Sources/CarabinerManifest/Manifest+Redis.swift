@@ -1,0 +1,61 @@
+package import CarabinerRESP
+
+extension Manifest {
+  /// Servers of Redis or Valkey, and the login.
+  package struct RedisServers: Sendable, Hashable {
+    /// The maximum number of URLs.
+    package static let maximumURLs = 16
+
+    /// The first one that can be reached is used.
+    package var urls: [RedisURL] = []
+    /// The user; may contain references.
+    package var user: String?
+    /// The password; may contain references.
+    package var password: String?
+    /// The file with the authorities of the servers' certificates; nil for those of the system.
+    package var authorityFile: String?
+    /// The files with the certificate of the host and its key; nil for none.
+    package var certificateFile: String?
+    package var keyFile: String?
+
+    package init() {}
+  }
+
+  /// A store in Redis.
+  package struct RedisStore: Sendable, Hashable {
+    package static let maximumConnections = 8
+    package static let maximumReadBudget = Duration.seconds(10)
+    package static let defaultReadBudget = Duration.milliseconds(20)
+    package static let defaultWriteQueueBytes = 16 << 20
+    package static let defaultNearRecords = 10_000
+    package static let maximumNearRecords = 10_000_000
+    package static let defaultNearMaximumAge = Duration.seconds(5)
+    package static let defaultTimeToLive = Duration.seconds(24 * 3600)
+
+    package var servers = RedisServers()
+    /// The number of connections for commands.
+    package var connections = 1
+    /// The name of the store; nil for the name of the manifest's file.
+    package var prefix: String?
+    /// The time that all reads of an operation have together.
+    package var readBudget = Self.defaultReadBudget
+    /// The most bytes of writes that wait.
+    package var writeQueueBytes = Self.defaultWriteQueueBytes
+    /// How long records are kept whose type has no maximum age.
+    package var timeToLive = Self.defaultTimeToLive
+    /// The most records that are kept in memory, too.
+    package var nearRecords = Self.defaultNearRecords
+    /// How long a record in memory is used.
+    package var nearMaximumAge = Self.defaultNearMaximumAge
+
+    package init() {}
+  }
+
+  /// The prefix of the store in Redis; nil if none is set and the name of the manifest's file cannot be one.
+  package var redisPrefix: String? {
+    if let prefix = store.redis?.prefix { return prefix }
+    let file = path.split(separator: "/").last.map { String($0) } ?? ""
+    let name = file.lastIndex(of: ".").map { String(file[..<$0]) } ?? file
+    return StorePrefix.isValid(name) ? name : nil
+  }
+}

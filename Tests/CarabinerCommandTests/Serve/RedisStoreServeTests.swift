@@ -1,0 +1,151 @@
+import CarabinerWire
+import Foundation
+import ScriptedServer
+import TestTools
+import Testing
+
+/// Gateways whose store is in a real redis-server.
+@Suite("carabiner serve: the store in Redis")
+struct RedisStoreServeTests {
+  private let upstream: CountingUpstream
+  private let folder: StoreFolder
+  private let redis: RedisServer
+
+  init() async throws {
+    upstream = try CountingUpstream()
+    folder = try StoreFolder()
+    redis = try await RedisServer()
+  }
+
+  /// A gateway whose reads have time, because the machine of a test may be busy.
+  private func gateway(_ name: String = "shop.yaml", _ extra: String = "", environment: [String: String] = [:]) throws
+    -> ServeProcess
+  {
+    _ = try folder.write(
+      """
+      carabiner: 1
+      serve: {cache-policy: cacheFirst}
+      built-ins: {store: {redis: {urls: ["\(redis.url)"], read-budget: 10s\(extra)}}}
+      """, to: name)
+    return try ServeProcess(folder, manifest: name, endpoint: upstream.endpoint, environment: environment)
+  }
+
+  private func answer(_ gateway: ServeProcess, _ query: String = "query A { n }") throws -> String {
+    let answer = try RawAnswer(gateway.endpoint, body: #"{"query":\#(JSONValue.string(query))}"#, headers: [])
+    return try #require(try JSONValue(parsing: answer.text)["data"]?["n"]?.string, "\(answer.text)")
+  }
+
+  /// Asks until two answers are the same, which only the store can give: a response is stored a moment after it was sent.
+  private func hit(_ gateway: ServeProcess) async throws -> String {
+    var last = try answer(gateway)
+    for _ in 0..<3000 {
+      let next = try answer(gateway)
+      if next == last { return next }
+      last = next
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    Issue.record("no hit: \(gateway.errors)")
+    return last
+  }
+
+  @Test("R1: gateways with the same prefix share the store; without one it is the name of the manifest's file")
+  func shared() async throws {
+    let first = try await hit(try gateway())
+    #expect(try redis.ask("EXISTS", "{crb:shop}:f:QUERY_ROOT|n") == "1")
+    #expect(try await hit(try gateway("other.yaml", ", prefix: shop")) == first)
+    #expect(try await hit(try gateway("other.yaml")) != first)
+  }
+
+  @Test("C5: while Redis is silent or gone, no operation fails, and afterwards the store is used again")
+  func away() async throws {
+    let gateway = try gateway("shop.yaml", ", connections: 2, time-to-live: 1h, write-queue: 1MiB")
+    let first = try await hit(gateway)
+    redis.end()
+    // Records in memory are used until the loss is noticed.
+    for _ in 0..<3000 where try answer(gateway) == first { try await Task.sleep(for: .milliseconds(20)) }
+    for _ in 0..<20 { #expect(try answer(gateway) != first) }
+    try await redis.restart()
+    #expect(try await hit(gateway) != first)
+  }
+
+  @Test("R3: the password is a reference, a wrong one is logged as critical, and neither log nor answer contains it")
+  func password() async throws {
+    _ = try redis.ask("CONFIG", "SET", "requirepass", "s3cret")
+    let right = try gateway("shop.yaml", #", password: "${env:REDIS_PASSWORD}""#, environment: ["REDIS_PASSWORD": "s3cret"])
+    _ = try await hit(right)
+    let wrong = try gateway("wrong.yaml", #", password: "${env:REDIS_PASSWORD}""#, environment: ["REDIS_PASSWORD": "gu3ss"])
+    for _ in 0..<3000 where !wrong.errors.contains("critical") { try await Task.sleep(for: .milliseconds(20)) }
+    #expect(wrong.errors.contains("critical"), "\(wrong.errors)")
+    #expect(!wrong.errors.contains("gu3ss") && !right.errors.contains("s3cret"))
+    #expect(try answer(wrong) != answer(wrong))
+  }
+
+  @Test("R21: metrics report the state of Redis, commands, reads, dropped writes and messages")
+  func metrics() async throws {
+    let gateway = try gateway()
+    _ = try await hit(gateway)
+    let text = try await ToolRun(
+      URL(filePath: "/usr/bin/curl"), ["-sS", "--fail", "--unix-socket", gateway.socket, "http://x/metrics"]
+    ).output
+    for line in [
+      #"carabiner_redis_up{use="store"} 1"#, #"carabiner_redis_circuit_open{use="store"} 0"#,
+      #"carabiner_redis_reconnects_total{use="invalidations"} 0"#, "carabiner_redis_budget_exhausted_total 0",
+      "carabiner_redis_malformed_total 0",
+    ] { #expect(text.contains(line + "\n"), "\(line)") }
+    for name in ["commands_total{result=\"ok\"}", "invalidations_total{direction=\"sent\"}", "read_seconds_count"] {
+      #expect(text.contains("carabiner_redis_\(name) "), "\(name)")
+      #expect(!text.contains("carabiner_redis_\(name) 0\n"), "\(name)")
+    }
+    #expect(text.contains("# TYPE carabiner_redis_writes_dropped_total counter"))
+  }
+
+  @Test("the first example of the page Share the store in Redis runs")
+  func page() async throws {
+    let page = CommandRun.root.appending(path: "Sources/Carabiner/Documentation.docc/RedisStore.md")
+    let text = try String(contentsOf: page, encoding: .utf8)
+    let example = try #require(text.firstMatch(of: /```yaml\n(carabiner: 1\n[^`]*)```/)).1
+    let own = example.replacing("redis://127.0.0.1:6379", with: redis.url).replacing(
+      "read-budget: 20ms", with: "read-budget: 10s")
+    _ = try folder.write(String(own), to: "page.yaml")
+    let gateway = try ServeProcess(folder, manifest: "page.yaml", endpoint: upstream.endpoint)
+    let first = try await hit(gateway)
+    #expect(try await hit(gateway) == first)
+    #expect(try redis.ask("EXISTS", "{crb:shop}:f:QUERY_ROOT|n") == "1")
+  }
+
+  @Test("C1, 2.6: bad keys are reported with line and column")
+  func golden() async throws {
+    let path = try folder.write(
+      """
+      carabiner: 1
+      endpoint: http://127.0.0.1:1/graphql
+      settings: {store-records: 10, store-fields: 10}
+      built-ins:
+        store:
+          file: cache.sqlite
+          redis:
+            urls: ["redis://:s3cret@localhost", "http://localhost", "redis://localhost/x"]
+            user: carabiner
+            certificate: absent.pem
+            connections: 9
+            prefix: "a b"
+            read-budget: 11s
+            write-queue: none
+            time-to-live: 0s
+            cluster: true
+      """, to: "bad.yaml")
+    let run = try await CommandRun(["check", "-m", path])
+    #expect(run.status == 3)
+    try GoldenFile("check-redis.txt").expect(run.errors.replacing("\(folder.path)/", with: ""))
+  }
+
+  @Test("R5: a manifest's file whose name cannot be a prefix needs one")
+  func unnamed() async throws {
+    let path = try folder.write(
+      "carabiner: 1\nendpoint: http://127.0.0.1:1/graphql\nbuilt-ins: {store: {redis: {urls: ['redis://localhost']}}}\n",
+      to: "my shop.yaml")
+    let run = try await CommandRun(["check", "-m", path])
+    #expect(run.status == 3)
+    #expect(run.errors.contains("the prefix is missing"), "\(run.errors)")
+  }
+}
