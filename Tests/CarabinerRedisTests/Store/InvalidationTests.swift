@@ -108,6 +108,23 @@ struct InvalidationTests {
     #expect(try await node.data("{ n }") == ["n": 2])
   }
 
+  @Test("R12: a read that waits for Redis delays neither a read of a record in memory nor a write")
+  func withoutLock() async throws {
+    let server = try await RedisServer()
+    let node = try await near(server)
+    try await node.publish(#"{"n":1}"#, for: "{ n }")
+    try await server.stop()
+    async let slow = node.data("{ m }")
+    #expect(await eventually { node.cache.waitingCommands > 0 })
+    #expect(try await node.data("{ n }") == ["n": 1])
+    let record = Record(key: "QUERY_ROOT", fields: ["n": Data("2".utf8)])
+    try await node.store.publish(records: RecordSet([record]))
+    #expect(try await node.data("{ n }") == ["n": 2])
+    #expect(node.cache.waitingCommands > 0)
+    server.proceed()
+    #expect(try await slow == nil)
+  }
+
   @Test("R17: after the subscription was killed, no stale value is served, and watchers are notified")
   func killed() async throws {
     let server = try await RedisServer()
