@@ -1,14 +1,72 @@
 internal import Carabiner
+internal import Synchronization
 
 /// The cache as one operation reads it. All rounds have one budget together.
-struct OperationView: NormalizedCache {
-  let cache: RedisNormalizedCache
-  let deadline: ContinuousClock.Instant
+///
+/// The first round also asks for the records that the same operation read before, so later levels need a round only for what has changed.
+final class OperationView: NormalizedCache {
+  private struct State {
+    /// The records that were needed so far.
+    var items: [ReadMemory.Item] = []
+    /// The fields that were asked for in the first round, and the records that have them.
+    var asked: [String: Set<String>] = [:]
+    var found: [String: Record] = [:]
+  }
+
+  private let cache: RedisNormalizedCache
+  private let memory: ReadMemory
+  private let operation: Int
+  private let deadline: ContinuousClock.Instant
+  private let state = Mutex(State())
+
+  /// - Parameter operation: A hash of the document and the variables.
+  init(_ cache: RedisNormalizedCache, _ memory: ReadMemory, operation: Int, deadline: ContinuousClock.Instant) {
+    (self.cache, self.memory, self.operation, self.deadline) = (cache, memory, operation, deadline)
+  }
 
   var isShared: Bool { true }
 
   func records(for wanted: [(key: String, fields: [String])]) async throws -> [Record?] {
-    try await cache.records(for: wanted, until: deadline)
+    let isFirst = state.withLock { $0.items.isEmpty }
+    if isFirst { try await prepare(wanted) }
+    let known = state.withLock { state in
+      state.items += wanted.map { ReadMemory.Item(key: $0.key, fields: $0.fields) }
+      return wanted.map { wanted in
+        let isKnown = state.asked[wanted.key].map { asked in wanted.fields.allSatisfy { asked.contains($0) } } ?? false
+        return (isKnown, state.found[wanted.key])
+      }
+    }
+    var records = known.map(\.1)
+    let missing = wanted.indices.filter { !known[$0].0 }
+    if !missing.isEmpty {
+      let answers = try await cache.records(for: missing.map { wanted[$0] }, until: deadline)
+      for (place, answer) in zip(missing, answers) { records[place] = answer }
+    }
+    memory.set(state.withLock(\.items), of: operation)
+    return records
+  }
+
+  /// Asks for all records that the operation read before, together with those of the first round.
+  private func prepare(_ wanted: [(key: String, fields: [String])]) async throws {
+    let items = memory.items(of: operation)
+    guard !items.isEmpty else { return }
+    var (keys, fields): ([String], [String: [String]]) = ([], [:])
+    for (key, names) in wanted + items.map({ (key: $0.key, fields: $0.fields) }) {
+      guard let known = fields[key] else {
+        keys.append(key)
+        fields[key] = names
+        continue
+      }
+      if known != names { fields[key] = known + names.filter { !known.contains($0) } }
+    }
+    let all = keys.map { (key: $0, fields: fields[$0] ?? []) }
+    let records = try await cache.records(for: all, until: deadline)
+    state.withLock { state in
+      for (item, record) in zip(all, records) {
+        state.asked[item.key] = Set(item.fields)
+        state.found[item.key] = record
+      }
+    }
   }
 
   func records(forKeys keys: [String]) async throws -> [Record?] { try await cache.records(forKeys: keys) }

@@ -17,6 +17,7 @@ package final class RedisNormalizedCache: SharedCache {
   let queue: WriteQueue
   private let keeper: StoreKeeper
   private let near: NearCache
+  private let memory = ReadMemory()
   private let invalidations: InvalidationReceiver
   let subscription: RedisClient
 
@@ -71,7 +72,10 @@ package final class RedisNormalizedCache: SharedCache {
   // MARK: Reading
 
   package func view(document: String, variables: JSONObject) -> any NormalizedCache {
-    OperationView(cache: self, deadline: .now + settings.readBudget)
+    var hasher = Hasher()
+    hasher.combine(document)
+    hasher.combine(variables)
+    return OperationView(self, memory, operation: hasher.finalize(), deadline: .now + settings.readBudget)
   }
 
   package func records(for wanted: [(key: String, fields: [String])]) async throws -> [Record?] {

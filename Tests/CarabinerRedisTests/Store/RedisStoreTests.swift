@@ -48,6 +48,29 @@ struct RedisStoreTests {
     #expect(counts["hmget"] == 3 && counts["get", default: 0] >= 2, "\(counts)")
   }
 
+  @Test("R15: the second read of an operation needs one round, and one more for what has changed")
+  func oneRound() async throws {
+    let server = try await RedisServer()
+    let (writer, reader) = (try await TestNode.ready(server), try await TestNode.ready(server))
+    /// Reads the query, and compares its data and the number of rounds.
+    func expect(_ variable: JSONValue, _ expected: JSONValue?, rounds: Int) async throws {
+      let before = reader.cache.figures.readCounts.reduce(0, +)
+      #expect(try await reader.data(query, ["x": variable]) == expected)
+      #expect(reader.cache.figures.readCounts.reduce(0, +) - before == rounds)
+    }
+    try await writer.publish(data, for: query, ["x": 1])
+    try await expect(1, json(data), rounds: 3)
+    try await expect(1, json(data), rounds: 1)
+    // Another list of friends, one of them new.
+    let changed = #"{"hero":{"__typename":"H","id":1,"name":"a","friends":[{"__typename":"H","id":4,"name":"d"}]},"n":1}"#
+    try await writer.publish(changed, for: query, ["x": 1])
+    try await expect(1, json(changed), rounds: 2)
+    try await expect(1, json(changed), rounds: 1)
+    // A miss is remembered, too.
+    try await expect(2, nil, rounds: 2)
+    try await expect(2, nil, rounds: 1)
+  }
+
   @Test("R10: two nodes that write other fields of one record in turns keep all of them")
   func turns() async throws {
     let server = try await RedisServer()
