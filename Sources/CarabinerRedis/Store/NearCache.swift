@@ -12,12 +12,25 @@ final class NearCache: Sendable {
     var absent: Set<String> = []
     /// When the oldest of the fields was read or written, plus the maximum age.
     var end: ContinuousClock.Instant
+    /// The size in memory, approximately.
+    var bytes = 0
+
+    /// Whether more fields may be added.
+    var hasRoom: Bool { record.table.count + absent.count < RecordWriter.maximumFields }
+
+    func measured() -> Slot {
+      var slot = self
+      slot.bytes = WriteQueue.bytes(of: [record]) + absent.reduce(0) { $0 + $1.utf8.count + WriteQueue.overhead }
+      return slot
+    }
   }
 
   private struct State {
     var isUsed = false
     /// The recently used records. If they are too many, they become the older ones, and the older ones before are dropped.
     var recent: [String: Slot] = [:]
+    /// The size of the recently used records.
+    var recentBytes = 0
     var older: [String: Slot] = [:]
     /// The number of changes so far.
     var changes: UInt64 = 0
@@ -31,6 +44,7 @@ final class NearCache: Sendable {
         if let slot = recent[key] { return slot }
         guard let slot = older.removeValue(forKey: key) else { return nil }
         recent[key] = slot
+        recentBytes += slot.bytes
         return slot
       }
     }
@@ -38,6 +52,7 @@ final class NearCache: Sendable {
     /// Removes a record and returns it, so that changing it does not copy it.
     mutating func take(_ key: String) -> Slot? {
       let slot = recent.removeValue(forKey: key)
+      recentBytes -= slot?.bytes ?? 0
       return older.removeValue(forKey: key) ?? slot
     }
 
@@ -49,7 +64,7 @@ final class NearCache: Sendable {
     }
 
     mutating func removeAll() {
-      (recent, older, changed) = ([:], [:], [:])
+      (recent, recentBytes, older, changed) = ([:], 0, [:], [:])
       changes += 1
       forgotten = changes
     }
@@ -64,13 +79,25 @@ final class NearCache: Sendable {
   }
 
   fileprivate static let maximumChanges = 10_000
+  /// The size of all records in memory.
+  static let defaultMaximumBytes = 64 << 20
 
   private let maximumRecords: Int
+  private let maximumBytes: Int
   private let maximumAge: Duration
   private let state = Mutex(State())
 
   /// Creates an empty cache. With 0 records nothing is kept.
-  init(maximumRecords: Int, maximumAge: Duration) { (self.maximumRecords, self.maximumAge) = (maximumRecords, maximumAge) }
+  init(maximumRecords: Int, maximumBytes: Int = NearCache.defaultMaximumBytes, maximumAge: Duration) {
+    (self.maximumRecords, self.maximumBytes, self.maximumAge) = (maximumRecords, maximumBytes, maximumAge)
+  }
+
+  /// The number of records in memory, and their size.
+  var size: (records: Int, bytes: Int) {
+    state.withLock { state in
+      (state.recent.count + state.older.count, state.recentBytes + state.older.values.reduce(0) { $0 + $1.bytes })
+    }
+  }
 
   /// Begins to use the cache. It is empty then.
   func use() {
@@ -117,7 +144,7 @@ final class NearCache: Sendable {
   func put(_ table: FieldTable, absent: [String], of key: String, ticket: UInt64, now: ContinuousClock.Instant = .now) {
     state.withLock { state in
       guard state.isUsed, ticket >= state.forgotten, state.changed[key].map({ $0 <= ticket }) ?? true else { return }
-      if var slot = state.take(key), slot.end > now, slot.record.table.count < RecordWriter.maximumFields {
+      if var slot = state.take(key), slot.end > now, slot.hasRoom {
         for (position, name) in table.names.enumerated() {
           slot.record.table.set(name, to: table.bytes(at: position), received: table.received(at: position))
         }
@@ -129,10 +156,14 @@ final class NearCache: Sendable {
     }
   }
 
+  /// Keeps a record that is not in memory. One that would take much of the memory for itself is left out.
   private func insert(_ slot: Slot, into state: inout State) {
+    let slot = slot.measured()
+    guard slot.bytes <= maximumBytes / 8 else { return }
     state.recent[slot.record.key] = slot
-    guard state.recent.count >= max(1, maximumRecords / 2) else { return }
-    (state.older, state.recent) = (state.recent, [:])
+    state.recentBytes += slot.bytes
+    guard state.recent.count >= max(1, maximumRecords / 2) || state.recentBytes >= maximumBytes / 2 else { return }
+    (state.older, state.recent, state.recentBytes) = (state.recent, [:], 0)
   }
 
   // MARK: Changing
@@ -149,7 +180,7 @@ final class NearCache: Sendable {
           continue
         }
         state.noteChange(of: record.key)
-        guard var slot = state.take(record.key), slot.end > now, slot.record.table.count < RecordWriter.maximumFields else {
+        guard var slot = state.take(record.key), slot.end > now, slot.hasRoom else {
           changed.insert(record.names, of: record.key)
           insert(Slot(record: record, end: now + maximumAge), into: &state)
           continue
@@ -186,7 +217,7 @@ final class NearCache: Sendable {
         slot.record.remove(field)
         slot.absent.remove(field)
       }
-      state.recent[key] = slot
+      insert(slot, into: &state)
     }
   }
 }

@@ -10,6 +10,8 @@ final class ReadMemory: Sendable {
 
   private struct State {
     var recent: [Int: [Item]] = [:]
+    /// The size of the recent lists.
+    var recentBytes = 0
     /// The operations before. They are dropped when the recent ones are too many.
     var older: [Int: [Item]] = [:]
   }
@@ -18,6 +20,8 @@ final class ReadMemory: Sendable {
   private static let maximumOperations = 4096
   /// A longer list is not kept.
   private static let maximumItems = 2000
+  /// The size of all lists.
+  static let maximumBytes = 16 << 20
 
   private let state = Mutex(State())
 
@@ -26,15 +30,28 @@ final class ReadMemory: Sendable {
   /// - Parameter operation: A hash of the document and the variables. If two have the same one, only a round trip more is needed.
   func items(of operation: Int) -> [Item] { state.withLock { $0.recent[operation] ?? $0.older[operation] ?? [] } }
 
+  /// The size of the lists.
+  var bytes: Int {
+    state.withLock { state in state.recentBytes + state.older.values.reduce(0) { $0 + Self.bytes(of: $1) } }
+  }
+
   func set(_ items: [Item], of operation: Int) {
+    let bytes = Self.bytes(of: items)
     state.withLock { state in
-      guard items.count <= Self.maximumItems else {
-        state.recent[operation] = nil
-        state.older[operation] = nil
-        return
-      }
+      if let before = state.recent.removeValue(forKey: operation) { state.recentBytes -= Self.bytes(of: before) }
+      state.older[operation] = nil
+      guard items.count <= Self.maximumItems, bytes <= Self.maximumBytes / 8 else { return }
       state.recent[operation] = items
-      if state.recent.count >= Self.maximumOperations / 2 { (state.older, state.recent) = (state.recent, [:]) }
+      state.recentBytes += bytes
+      guard state.recent.count >= Self.maximumOperations / 2 || state.recentBytes >= Self.maximumBytes / 2 else { return }
+      (state.older, state.recent, state.recentBytes) = (state.recent, [:], 0)
+    }
+  }
+
+  private static func bytes(of items: [Item]) -> Int {
+    items.reduce(0) { sum, item in
+      sum + item.key.utf8.count + WriteQueue.overhead
+        + item.fields.reduce(0) { $0 + $1.utf8.count + MemoryLayout<String>.stride }
     }
   }
 }

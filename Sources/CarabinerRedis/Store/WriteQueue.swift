@@ -29,7 +29,7 @@ final class WriteQueue: Sendable {
   static let maximumRecords = 1000
   private static let maximumJoinedBytes = 1 << 20
   /// The size of a record and of a field beside their texts, approximately.
-  private static let overhead = 64
+  static let overhead = 64
 
   private let maximumBytes: Int
   private let state = Mutex(State())

@@ -115,4 +115,43 @@ struct NearCacheTests {
     none.put(record("H:1", ["a": "1"]).table, absent: [], of: "H:1", ticket: none.ticket)
     #expect(none.answers(to: [("H:1", ["a"])])[0].missing == ["a"])
   }
+
+  @Test("2.6: neither many records nor long ones take more memory than the limit")
+  func bytes() {
+    let near = NearCache(maximumRecords: 100_000, maximumBytes: 1 << 20, maximumAge: .seconds(60))
+    near.use()
+    for number in 0..<3000 {
+      let record = Record(key: "R:\(number)", fields: ["text": Data(repeating: 0x31, count: 5000)])
+      _ = near.write([record])
+      _ = near.answers(to: [(key: "R:\(number / 2)", fields: ["text"])])
+    }
+    _ = near.write([Record(key: "R:large", fields: ["text": Data(repeating: 0x31, count: 900_000)])])
+    #expect(near.size.records > 50)
+    #expect(near.size.bytes <= 1 << 20)
+    #expect(near.answers(to: [(key: "R:2999", fields: ["text"])]).first?.record != nil)
+  }
+
+  @Test("2.6: names that a record does not have are not kept without limit")
+  func absentNames() {
+    let near = NearCache(maximumRecords: 100, maximumAge: .seconds(60))
+    near.use()
+    for number in 0..<2000 {
+      near.put(FieldTable(), absent: ["f(\(number))"], of: "QUERY_ROOT", ticket: near.ticket)
+    }
+    #expect(near.size.bytes < 100_000)
+  }
+
+  @Test("R15: the lists of records that operations read take at most 16 MiB")
+  func readMemory() {
+    let memory = ReadMemory()
+    let items = (0..<1000).map { ReadMemory.Item(key: "Record:\($0)", fields: ["some", "fields"]) }
+    for operation in 0..<1000 {
+      memory.set(items, of: operation)
+      memory.set(Array(items.prefix(900)), of: operation)
+    }
+    #expect(memory.bytes <= ReadMemory.maximumBytes)
+    #expect(memory.items(of: 999).count == 900)
+    memory.set(Array(repeating: items[0], count: 3000), of: 999)
+    #expect(memory.items(of: 999).isEmpty)
+  }
 }
