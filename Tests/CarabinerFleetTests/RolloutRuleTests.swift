@@ -181,6 +181,43 @@ struct RolloutRuleTests {
     #expect(rule.actions(keys, mark: nil, nil, at: .zero) == [.take(candidate, ends: 0)])
   }
 
+  @Test("E13: when half of the nodes are gone, the observers are chosen among the others")
+  func shrunkFleet() {
+    // The last one of the order observes a fleet of 21 nodes.
+    var rule = rule(9)
+    let keys = ControlKeys(
+      stable: stable, candidate: candidate, stage: RolloutStage(1, end: order[0].place, fleet: 21))
+    let actions = rule.actions(keys, mark: nil, idle, at: .zero)
+    #expect(actions == [.begin(RolloutStage(1, end: order[0].place, fleet: 10))])
+  }
+
+  @Test("E13: a halt lists at most 20 failures")
+  func manyFailures() {
+    var rule = rule(5)
+    var status = idle
+    for number in 0..<100 {
+      status.note(.failed(String(repeating: "x", count: 1000)), of: NodeRank("other-\(number)", for: candidate))
+    }
+    guard case .halt(let failures)? = rule.actions(keys(idle), mark: nil, status, at: .zero).last else {
+      Issue.record("no halt")
+      return
+    }
+    #expect(failures.count == 20 && failures.values.allSatisfy { $0.count == 200 })
+  }
+
+  @Test("E13: a replaced candidate is given up, and the new one is taken afterwards")
+  func takesTheNext() {
+    let next = CandidateID(manifest: Array("next".utf8))
+    var rule = rule(0)
+    var keys = keys(idle)
+    _ = rule.actions(keys, mark: nil, nil, at: .zero)
+    rule.trialEnded(candidate, serves: true)
+    keys.candidate = next
+    keys.stage = RolloutStage(1, end: .max, fleet: 10)
+    #expect(rule.actions(keys, mark: nil, nil, at: .zero) == [.serveStable])
+    #expect(rule.actions(keys, mark: nil, nil, at: .zero) == [.take(next, ends: 0)])
+  }
+
   @Test("about 20 nodes of a large fleet observe it, and all of a small one", arguments: [1, 20, 1000, 10_000])
   func observers(count: Int) {
     let stage = RolloutStage(1, end: 0, fleet: count)

@@ -213,6 +213,7 @@ package struct FleetSimulation {
       setRunning(node, false)
       report(NodeReport(.reverted, of: candidate), of: node)
     }
+    queue.add(.keysChanged(node: node), at: now + nodes[node].latency)
   }
 
   private mutating func setRunning(_ node: Int, _ runs: Bool) {
@@ -257,6 +258,7 @@ package struct FleetSimulation {
         queue.add(.crash(node: node, process: process), at: now + exponential(120))
       }
     }
+    queue.add(.keysChanged(node: node), at: now + nodes[node].latency)
   }
 
   // MARK: Faults

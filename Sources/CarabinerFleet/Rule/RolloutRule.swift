@@ -7,6 +7,10 @@ package struct RolloutRule: Sendable {
   package static let patience: Duration = .seconds(30)
   /// How often the process of a node may end while it serves a candidate. An end may have other reasons than the candidate.
   package static let toleratedEnds = 1
+  /// The most failures that a halt lists, and that a node notes at once.
+  private static let maximumReports = 20
+  /// The longest reason in a halt, in characters.
+  private static let maximumReason = 200
   /// About how many nodes of a fleet read what all nodes say. If each did, the reads would grow with the square of the fleet.
   package static let observers = 20
 
@@ -52,12 +56,14 @@ package struct RolloutRule: Sendable {
   package mutating func observes(_ keys: ControlKeys) -> Bool {
     guard let candidate = keys.candidate, let stage = keys.stage else { return false }
     if stage.fleet <= Self.observers { return true }
-    return rank(for: candidate).place / UInt64(Self.observers) <= UInt64.max / UInt64(stage.fleet)
+    // The last ones in the order: they get the candidate last, so a bad one does not end them before they halt it.
+    return (UInt64.max - rank(for: candidate).place) / UInt64(Self.observers) <= UInt64.max / UInt64(stage.fleet)
   }
 
   /// Decides what to do.
   ///
-  /// Called when a control key has changed, and each second by an observer while there is a candidate.
+  /// Called when a control key has changed, after ``RolloutAction/serveStable`` was carried out, after ``trialEnded(_:serves:)``, and each
+  /// second by an observer while there is a candidate.
   ///
   /// - Parameters:
   ///   - keys: The control keys.
@@ -160,9 +166,13 @@ package struct RolloutRule: Sendable {
   ) -> [RolloutAction] {
     var actions = absent(status, at: now)
     if status.failures.count >= keys.plan.failuresToHalt {
-      actions.append(.halt(status.failures))
+      let some = status.failures.sorted { $0.key < $1.key }.prefix(Self.maximumReports)
+      actions.append(.halt(Dictionary(uniqueKeysWithValues: some.map { ($0.key, String($0.value.prefix(Self.maximumReason))) })))
     } else if isDeserted(candidate, stage, status, at: now) {
       actions.append(.begin(RolloutStage(stage.number, of: keys.plan, status)))
+    } else if stage.fleet > Self.observers, status.count * 2 < stage.fleet {
+      // The observers are a share of the fleet as it was, and there may be too few of them.
+      actions.append(.begin(RolloutStage(stage.number, end: stage.end, fleet: status.count)))
     } else if isHeld(candidate, stage, keys.plan.hold, isSettled: status.isSettled(stage), at: now) {
       if stage.number < keys.plan.stages.count {
         actions.append(.begin(RolloutStage(stage.number + 1, of: keys.plan, status)))
@@ -185,7 +195,7 @@ package struct RolloutRule: Sendable {
       absences[node] = start
       guard now - start >= Self.patience else { return nil }
       return .noteFailure(of: node, reason: "it began its trial and has been away for \(Self.patience.components.seconds) s")
-    }
+    }.prefix(Self.maximumReports).map(\.self)
   }
 
   /// Whether all nodes of a stage have been gone for long enough, and none of them in its trial. Others take their place.

@@ -34,8 +34,9 @@ final class NearCache: Sendable {
     var older: [String: Slot] = [:]
     /// The number of changes so far.
     var changes: UInt64 = 0
-    /// The last change of each record, for those after ``forgotten``.
-    var changed: [String: UInt64] = [:]
+    /// The last change of each record, for those after ``forgotten``; by the hash of its key, because keys contain text of clients. If two
+    /// keys have one hash, an answer is refused without need.
+    var changed: [Int: UInt64] = [:]
     /// Changes up to this one are not known by their record.
     var forgotten: UInt64 = 0
 
@@ -58,7 +59,7 @@ final class NearCache: Sendable {
 
     mutating func noteChange(of key: String) {
       changes += 1
-      changed[key] = changes
+      changed[key.hashValue] = changes
       guard changed.count > NearCache.maximumChanges else { return }
       (changed, forgotten) = ([:], changes)
     }
@@ -79,6 +80,8 @@ final class NearCache: Sendable {
   }
 
   fileprivate static let maximumChanges = 10_000
+  /// The largest product of removed fields and fields of a record.
+  private static let maximumRemovals = RecordWriter.maximumFields * RecordWriter.maximumFields
   /// The size of all records in memory.
   static let defaultMaximumBytes = 64 << 20
 
@@ -143,7 +146,7 @@ final class NearCache: Sendable {
   /// Keeps an answer of Redis, unless its record has changed since the ticket.
   func put(_ table: FieldTable, absent: [String], of key: String, ticket: UInt64, now: ContinuousClock.Instant = .now) {
     state.withLock { state in
-      guard state.isUsed, ticket >= state.forgotten, state.changed[key].map({ $0 <= ticket }) ?? true else { return }
+      guard state.isUsed, ticket >= state.forgotten, state.changed[key.hashValue].map({ $0 <= ticket }) ?? true else { return }
       if var slot = state.take(key), slot.end > now, slot.hasRoom {
         for (position, name) in table.names.enumerated() {
           slot.record.table.set(name, to: table.bytes(at: position), received: table.received(at: position))
@@ -200,10 +203,17 @@ final class NearCache: Sendable {
   }
 
   /// Notes that earlier answers about records may be older than a write, which has reached Redis now.
-  func noteWritten(_ keys: [String]) {
+  ///
+  /// A record that differs was read before the write arrived, so it is dropped. If a later write has changed it, that write notes itself.
+  func noteWritten(_ records: some Sequence<Record>) {
     state.withLock { state in
       guard state.isUsed else { return }
-      for key in keys { state.noteChange(of: key) }
+      for record in records {
+        state.noteChange(of: record.key)
+        guard let slot = state.take(record.key) else { continue }
+        let isSame = record.names.allSatisfy { slot.record[$0] == record[$0] && !slot.absent.contains($0) }
+        if isSame { insert(slot, into: &state) }
+      }
     }
   }
 
@@ -212,7 +222,10 @@ final class NearCache: Sendable {
     state.withLock { state in
       guard state.isUsed else { return }
       state.noteChange(of: key)
-      guard var slot = state.take(key), !fields.isEmpty else { return }
+      // Each removal renews the index of the record's names, so a record with too many is dropped.
+      guard var slot = state.take(key), !fields.isEmpty, fields.count * slot.record.table.count <= Self.maximumRemovals else {
+        return
+      }
       for field in fields {
         slot.record.remove(field)
         slot.absent.remove(field)

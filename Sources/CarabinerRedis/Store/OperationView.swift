@@ -6,8 +6,8 @@ internal import Synchronization
 /// The first round also asks for the records that the same operation read before, so later levels need a round only for what has changed.
 final class OperationView: NormalizedCache {
   private struct State {
-    /// The records that were needed so far.
-    var items: [ReadMemory.Item] = []
+    /// The records that were needed so far, and their size.
+    var list = ReadMemory.List()
     /// The fields that were asked for in the first round, and the records that have them.
     var asked: [String: Set<String>] = [:]
     var found: [String: Record] = [:]
@@ -27,10 +27,10 @@ final class OperationView: NormalizedCache {
   var isShared: Bool { true }
 
   func records(for wanted: [(key: String, fields: [String])]) async throws -> [Record?] {
-    let isFirst = state.withLock { $0.items.isEmpty }
+    let isFirst = state.withLock { $0.list.items.isEmpty }
     if isFirst { try await prepare(wanted) }
     let known = state.withLock { state in
-      state.items += wanted.map { ReadMemory.Item(key: $0.key, fields: $0.fields) }
+      for wanted in wanted { state.list.add(ReadMemory.Item(key: wanted.key, fields: wanted.fields)) }
       return wanted.map { wanted in
         let isKnown = state.asked[wanted.key].map { asked in wanted.fields.allSatisfy { asked.contains($0) } } ?? false
         return (isKnown, state.found[wanted.key])
@@ -42,7 +42,7 @@ final class OperationView: NormalizedCache {
       let answers = try await cache.records(for: missing.map { wanted[$0] }, until: deadline)
       for (place, answer) in zip(missing, answers) { records[place] = answer }
     }
-    memory.set(state.withLock(\.items), of: operation)
+    memory.set(state.withLock(\.list), of: operation)
     return records
   }
 
@@ -50,22 +50,36 @@ final class OperationView: NormalizedCache {
   private func prepare(_ wanted: [(key: String, fields: [String])]) async throws {
     let items = memory.items(of: operation)
     guard !items.isEmpty else { return }
-    var (keys, fields): ([String], [String: [String]]) = ([], [:])
+    var (keys, fields): ([String], [String: FieldNames]) = ([], [:])
     for (key, names) in wanted + items.map({ (key: $0.key, fields: $0.fields) }) {
-      guard let known = fields[key] else {
+      if fields[key] == nil {
         keys.append(key)
-        fields[key] = names
-        continue
+        fields[key] = FieldNames(list: names)
+      } else {
+        fields[key]?.add(names)
       }
-      if known != names { fields[key] = known + names.filter { !known.contains($0) } }
     }
-    let all = keys.map { (key: $0, fields: fields[$0] ?? []) }
+    let all = keys.map { (key: $0, fields: fields[$0]?.list ?? []) }
     let records = try await cache.records(for: all, until: deadline)
     state.withLock { state in
       for (item, record) in zip(all, records) {
         state.asked[item.key] = Set(item.fields)
         state.found[item.key] = record
       }
+    }
+  }
+
+  /// The names of the needed fields of a record, each once.
+  private struct FieldNames {
+    var list: [String]
+    private var known: Set<String> = []
+
+    init(list: [String]) { self.list = list }
+
+    mutating func add(_ names: [String]) {
+      guard names != list else { return }
+      if known.isEmpty { known = Set(list) }
+      for name in names where known.insert(name).inserted { list.append(name) }
     }
   }
 

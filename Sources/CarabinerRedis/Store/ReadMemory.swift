@@ -8,18 +8,33 @@ final class ReadMemory: Sendable {
     let fields: [String]
   }
 
+  /// The records of an operation.
+  struct List: Sendable {
+    private(set) var items: [Item] = []
+    private(set) var bytes = 0
+
+    /// Adds a record, unless the list is too long already to be kept.
+    mutating func add(_ item: Item) {
+      guard isKept else { return }
+      items.append(item)
+      bytes += item.fields.reduce(item.key.utf8.count + WriteQueue.overhead) { $0 + $1.utf8.count + MemoryLayout<String>.stride }
+    }
+
+    var isKept: Bool { items.count <= ReadMemory.maximumItems && bytes <= ReadMemory.maximumBytes / 8 }
+  }
+
   private struct State {
-    var recent: [Int: [Item]] = [:]
+    var recent: [Int: List] = [:]
     /// The size of the recent lists.
     var recentBytes = 0
     /// The operations before. They are dropped when the recent ones are too many.
-    var older: [Int: [Item]] = [:]
+    var older: [Int: List] = [:]
   }
 
   /// The most operations, with their variables.
   private static let maximumOperations = 4096
   /// A longer list is not kept.
-  private static let maximumItems = 2000
+  static let maximumItems = 2000
   /// The size of all lists.
   static let maximumBytes = 16 << 20
 
@@ -28,30 +43,20 @@ final class ReadMemory: Sendable {
   /// The records of an operation; empty if they are not known.
   ///
   /// - Parameter operation: A hash of the document and the variables. If two have the same one, only a round trip more is needed.
-  func items(of operation: Int) -> [Item] { state.withLock { $0.recent[operation] ?? $0.older[operation] ?? [] } }
+  func items(of operation: Int) -> [Item] { state.withLock { ($0.recent[operation] ?? $0.older[operation])?.items ?? [] } }
 
   /// The size of the lists.
-  var bytes: Int {
-    state.withLock { state in state.recentBytes + state.older.values.reduce(0) { $0 + Self.bytes(of: $1) } }
-  }
+  var bytes: Int { state.withLock { state in state.recentBytes + state.older.values.reduce(0) { $0 + $1.bytes } } }
 
-  func set(_ items: [Item], of operation: Int) {
-    let bytes = Self.bytes(of: items)
+  func set(_ list: List, of operation: Int) {
     state.withLock { state in
-      if let before = state.recent.removeValue(forKey: operation) { state.recentBytes -= Self.bytes(of: before) }
+      state.recentBytes -= state.recent.removeValue(forKey: operation)?.bytes ?? 0
       state.older[operation] = nil
-      guard items.count <= Self.maximumItems, bytes <= Self.maximumBytes / 8 else { return }
-      state.recent[operation] = items
-      state.recentBytes += bytes
+      guard list.isKept else { return }
+      state.recent[operation] = list
+      state.recentBytes += list.bytes
       guard state.recent.count >= Self.maximumOperations / 2 || state.recentBytes >= Self.maximumBytes / 2 else { return }
       (state.older, state.recent, state.recentBytes) = (state.recent, [:], 0)
-    }
-  }
-
-  private static func bytes(of items: [Item]) -> Int {
-    items.reduce(0) { sum, item in
-      sum + item.key.utf8.count + WriteQueue.overhead
-        + item.fields.reduce(0) { $0 + $1.utf8.count + MemoryLayout<String>.stride }
     }
   }
 }

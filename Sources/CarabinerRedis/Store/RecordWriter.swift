@@ -10,14 +10,17 @@ final class RecordWriter: Sendable {
     var large: Set<String> = []
     /// Until then nothing is written, because Redis has no memory left.
     var pause: ContinuousClock.Instant?
+    /// The last refusal that was logged.
+    var refusal = ""
   }
 
   /// A record with more fields is removed before the next write, or those of all arguments would gather in it.
   static let maximumFields = 512
   /// The records of each transaction of a write that is too large for one.
   private static let step = 250
-  private static let pauseTime = Duration.seconds(10)
   private static let maximumLarge = 1000
+  /// Longer keys, which contain text of clients, are not remembered.
+  private static let maximumLargeKeyBytes = 512
 
   private let client: RedisClient
   private let layout: StoreLayout
@@ -26,15 +29,16 @@ final class RecordWriter: Sendable {
   private let counters: StoreCounters
   private let node: [UInt8]
   private let near: NearCache
+  private let pauseTime: Duration
   private let logger: Logger
   private let state = Mutex(State())
 
   init(
     _ client: RedisClient, _ layout: StoreLayout, _ lives: StoreLives, _ clock: ServerClock, _ counters: StoreCounters,
-    _ near: NearCache, node: [UInt8], _ logger: Logger
+    _ near: NearCache, node: [UInt8], pauseTime: Duration, _ logger: Logger
   ) {
     (self.client, self.layout, self.lives, self.clock) = (client, layout, lives, clock)
-    (self.counters, self.near, self.node, self.logger) = (counters, near, node, logger)
+    (self.counters, self.near, self.node, self.pauseTime, self.logger) = (counters, near, node, pauseTime, logger)
   }
 
   // MARK: The queue
@@ -43,15 +47,21 @@ final class RecordWriter: Sendable {
   func send(_ writes: [WriteQueue.Write]) async {
     let now = ContinuousClock.now
     let current = writes.filter { $0.deadline > now }
-    if current.count < writes.count { counters.drop(writes.count - current.count, .late) }
+    if current.count < writes.count { lose(writes.filter { $0.deadline <= now }, .late) }
     guard let last = current.last else { return }
-    guard !isPaused(now) else { return counters.drop(current.count, .memory) }
+    guard !isPaused(now) else { return lose(current, .memory) }
     do {
       let changed = current.flatMap(\.changed)
       try await write(current.flatMap(\.records), removing: [], changed: changed, until: last.deadline)
     } catch {
-      counters.drop(current.count, reason(error))
+      lose(current, reason(error))
     }
+  }
+
+  /// Drops writes. Their records must not stay in memory, because Redis and the other nodes do not have them.
+  private func lose(_ writes: [WriteQueue.Write], _ reason: StoreCounters.DropReason) {
+    for write in writes { for record in write.records { near.drop([], of: record.key) } }
+    counters.drop(writes.count, reason)
   }
 
   private func isPaused(_ now: ContinuousClock.Instant) -> Bool {
@@ -64,12 +74,16 @@ final class RecordWriter: Sendable {
   private func reason(_ error: any Error) -> StoreCounters.DropReason {
     guard let error = error as? RedisError, error.code == .transactionRefused else { return .unavailable }
     guard error.message.contains("(OOM ") else {
-      logger.warning("a write to the store was dropped: \(error.message)")
+      let isNew = state.withLock { state in
+        defer { state.refusal = error.message }
+        return state.refusal != error.message
+      }
+      if isNew { logger.warning("a write to the store was dropped: \(error.message)") }
       return .refused
     }
-    state.withLock { $0.pause = .now + Self.pauseTime }
+    state.withLock { $0.pause = .now + pauseTime }
     logger.warning(
-      "the store is not written for \(Self.pauseTime): Redis has no memory left; raise maxmemory, or set an eviction policy")
+      "the store is not written for \(pauseTime): Redis has no memory left; raise maxmemory, or set an eviction policy")
     return .memory
   }
 
@@ -101,7 +115,7 @@ final class RecordWriter: Sendable {
       guard commands.batch.count > 0 else { continue }
       let replies = try await client.transaction(commands.batch, within: deadline - .now)
       if rest.isEmpty, !changed.isEmpty { counters.countSent() }
-      near.noteWritten(part.map(\.key))
+      near.noteWritten(part)
       for (position, key) in commands.lengths where replies[position].integer ?? 0 > Self.maximumFields { addLarge(key) }
     } while !rest.isEmpty
   }
@@ -121,6 +135,7 @@ final class RecordWriter: Sendable {
   }
 
   private func addLarge(_ key: String) {
+    guard key.utf8.count <= Self.maximumLargeKeyBytes else { return }
     state.withLock { state in
       if state.large.count >= Self.maximumLarge { state.large.removeAll() }
       state.large.insert(key)

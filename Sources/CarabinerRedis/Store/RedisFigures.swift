@@ -34,7 +34,10 @@ extension RedisNormalizedCache {
   package var figures: RedisFigures {
     let (commands, times) = (client.counters.commands, counters.readTimes.summary)
     return RedisFigures(
-      uses: [use("store", client, of: settings.connection.connections), use("invalidations", subscription, of: 1)],
+      uses: [
+        use("store", client, isUp: isAvailable, of: settings.connection.connections),
+        use("invalidations", subscription, isUp: subscription.isAvailable, of: 1),
+      ],
       commands: commands, readBounds: ReadTimes.bounds.map { Double($0) / 1e9 }, readCounts: times.counts,
       readSeconds: Double(times.nanoseconds) / 1e9, exhaustedBudgets: counters.exhaustedBudgets,
       droppedWrites: counters.drops.reduce(into: [:]) { $0[$1.key.rawValue] = $1.value }, queuedBytes: queue.bytes,
@@ -42,9 +45,9 @@ extension RedisNormalizedCache {
       nearHits: counters.nearHits, nearMisses: counters.nearMisses, malformedValues: counters.malformedValues)
   }
 
-  private func use(_ name: String, _ client: RedisClient, of connections: Int) -> RedisFigures.Use {
+  private func use(_ name: String, _ client: RedisClient, isUp: Bool, of connections: Int) -> RedisFigures.Use {
     RedisFigures.Use(
-      name: name, isUp: client.isAvailable, isCircuitOpen: client.counters.openCircuits > 0,
+      name: name, isUp: isUp, isCircuitOpen: client.counters.openCircuits > 0,
       reconnects: max(0, client.counters.connections - connections))
   }
 }

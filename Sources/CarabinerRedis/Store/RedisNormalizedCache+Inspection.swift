@@ -37,9 +37,11 @@ extension RedisNormalizedCache {
   private func root(_ root: String, _ scan: StoreScan, _ reader: RecordReader) async throws -> FieldTable {
     let prefix = reader.layout.rootPrefix(root)
     var (names, values): ([String], [Reply]) = ([], [])
+    // SCAN may return a key twice.
+    var known: Set<String> = []
     try await scan.keys(beginningWith: prefix) { keys in
       var commands = CommandBatch()
-      for key in keys where !names.contains(key) {
+      for key in keys where known.insert(key).inserted {
         names.append(key)
         commands.begin("GET", arguments: 1)
         commands.add(key)

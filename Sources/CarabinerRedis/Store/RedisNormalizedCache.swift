@@ -40,7 +40,8 @@ package final class RedisNormalizedCache: SharedCache {
     let near = NearCache(maximumRecords: settings.nearRecords, maximumAge: settings.nearMaximumAge)
     let node = (0..<Invalidation.nodeBytes).map { _ in UInt8.random(in: .min ... .max) }
     let lives = StoreLives(settings.policy, timeToLive: settings.timeToLive)
-    let writer = RecordWriter(client, layout, lives, clock, counters, near, node: node, logger)
+    let writer = RecordWriter(
+      client, layout, lives, clock, counters, near, node: node, pauseTime: settings.pauseTime, logger)
     let invalidations = InvalidationReceiver(near, counters, node: node)
     subscription = try RedisClient(settings.connection, channels: [layout.channel], logger: logger) { invalidations.take($0) }
     (self.near, self.invalidations) = (near, invalidations)
@@ -142,18 +143,29 @@ package final class RedisNormalizedCache: SharedCache {
     guard !list.isEmpty else { return ChangedKeys() }
     let changed = near.write(list)
     guard isAvailable else {
-      counters.drop(1, .unavailable)
+      lose(list, .unavailable)
       return changed
     }
     let write = WriteQueue.Write(
       records: list, changed: changed.entries.map { .init(key: $0.key, fields: $0.fields) }, bytes: WriteQueue.bytes(of: list),
       deadline: .now + settings.writeTime)
-    if !queue.add(write) { counters.drop(1, .full) }
+    if !queue.add(write) { lose(list, .full) }
     return changed
   }
 
+  /// Drops a write. Its records must not stay in memory, because Redis and the other nodes do not have them.
+  private func lose(_ records: [Record], _ reason: StoreCounters.DropReason) {
+    for record in records { near.drop([], of: record.key) }
+    counters.drop(1, reason)
+  }
+
   package func apply(removing keys: [String], merging records: RecordSet) async throws -> ChangedKeys {
-    guard !keys.isEmpty else { return try await merge(records: records) }
+    guard !keys.isEmpty else {
+      let changed = try await merge(records: records)
+      // The next transaction must read what this one wrote.
+      await queue.drained()
+      return changed
+    }
     let list = records.list(policy: .default)
     let changed = list.reduce(into: ChangedKeys()) { $0.insert($1.names, of: $1.key) }
     try await removing { scan in

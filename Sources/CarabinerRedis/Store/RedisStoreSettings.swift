@@ -22,6 +22,8 @@ package struct RedisStoreSettings: Sendable {
   package var writeTime = Duration.seconds(2)
   /// The time for a removal, which is waited for.
   package var removalTime = Duration.seconds(5)
+  /// How long nothing is written after Redis had no memory left.
+  package var pauseTime = Duration.seconds(10)
   /// The local clock, in milliseconds since 1970.
   package var clock: @Sendable () -> Int64 = { StoreClock.now }
 

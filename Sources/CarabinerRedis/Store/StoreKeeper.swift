@@ -20,6 +20,8 @@ final class StoreKeeper: Sendable {
   /// The clock is asked again while answers take longer, in milliseconds.
   private static let goodRoundTrip: Int64 = 20
   private static let clockQuestions = 5
+  /// The seconds since 1970 that 13 digits of milliseconds can say.
+  private static let times: ClosedRange<Int64> = 0...9_999_999_999
 
   private let layout: StoreLayout
   private let clock: ServerClock
@@ -74,7 +76,9 @@ final class StoreKeeper: Sendable {
       let reply = try await client.send(commands, within: Self.budget)[0]
       let answeredAt = clock.now
       let parts = reply.values.compactMap { $0.string.flatMap { Int64($0) } }
-      guard parts.count == 2, reply.values.count == 2 else { return refuse("TIME", reply) }
+      guard parts.count == 2, reply.values.count == 2, Self.times.contains(parts[0]), (0..<1_000_000).contains(parts[1]) else {
+        return refuse("TIME", reply)
+      }
       clock.set(seconds: parts[0], microseconds: parts[1], askedAt: askedAt, answeredAt: answeredAt)
       if answeredAt - askedAt <= Self.goodRoundTrip || number > 0 && isReady { break }
     }

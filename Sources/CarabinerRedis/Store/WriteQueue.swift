@@ -15,6 +15,8 @@ final class WriteQueue: Sendable {
   private enum Entry {
     case write(Write)
     case barrier(CheckedContinuation<Void, Never>)
+    /// It was taken, so its memory is free.
+    case taken
   }
 
   private struct State {
@@ -99,6 +101,7 @@ final class WriteQueue: Sendable {
         (records, bytes) = (records + write.records.count, bytes + write.bytes)
         guard writes.isEmpty || records <= Self.maximumRecords && bytes <= Self.maximumJoinedBytes else { break }
         writes.append(write)
+        state.entries[state.first] = .taken
         state.first += 1
       }
       if state.first > 64, state.first > state.entries.count / 2 {
@@ -110,6 +113,7 @@ final class WriteQueue: Sendable {
         (state.entries, state.first, state.isDraining) = ([], 0, false)
         return nil
       }
+      state.entries[state.first] = .taken
       state.first += 1
       return ([], continuation)
     }

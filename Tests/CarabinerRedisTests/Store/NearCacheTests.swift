@@ -50,12 +50,34 @@ struct NearCacheTests {
     #expect(value("H:1", "b") == "3")
   }
 
+  @Test("R10, R16: a value that was read before an own write arrived is dropped when it arrives")
+  func readBeforeArrival() {
+    near.use()
+    _ = near.write([record("H:1", ["a": "2"])], now: now)
+    near.drop([], of: "H:1")
+    put("H:1", ["a": "1"], ticket: near.ticket)
+    near.noteWritten([record("H:1", ["a": "2"])])
+    #expect(value("H:1", "a") == nil)
+    _ = near.write([record("H:1", ["a": "3"])], now: now)
+    near.noteWritten([record("H:1", ["a": "3"])])
+    #expect(value("H:1", "a") == "3")
+  }
+
+  @Test("2.6: a message about thousands of fields of a large record drops the record")
+  func manyRemovals() {
+    near.use()
+    let names = (0..<5000).map { "f\($0)" }
+    _ = near.write([record("H:1", Dictionary(uniqueKeysWithValues: names.map { ($0, "1") }))], now: now)
+    near.drop(Array(names.prefix(4000)), of: "H:1")
+    #expect(value("H:1", "f4999") == nil)
+  }
+
   @Test("R16: an answer that was asked for before a change of its record is not put in")
   func race() {
     let changes: [(String, (NearCache) -> Void)] = [
       ("a field of another node", { $0.drop(["a"], of: "H:1") }), ("a removal", { $0.drop([], of: "H:1") }),
       ("an own write", { _ = $0.write([record("H:1", ["a": "2"])], now: now) }),
-      ("a write that has arrived", { $0.noteWritten(["H:1"]) }),
+      ("a write that has arrived", { $0.noteWritten([record("H:1", ["a": "2"])]) }),
       ("anything", { $0.removeAll() }),
       (
         "a lost subscription",
@@ -144,14 +166,19 @@ struct NearCacheTests {
   @Test("R15: the lists of records that operations read take at most 16 MiB")
   func readMemory() {
     let memory = ReadMemory()
-    let items = (0..<1000).map { ReadMemory.Item(key: "Record:\($0)", fields: ["some", "fields"]) }
+    func list(_ count: Int) -> ReadMemory.List {
+      var list = ReadMemory.List()
+      for number in 0..<count { list.add(ReadMemory.Item(key: "Record:\(number)", fields: ["some", "fields"])) }
+      return list
+    }
+    let (long, short) = (list(1000), list(900))
     for operation in 0..<1000 {
-      memory.set(items, of: operation)
-      memory.set(Array(items.prefix(900)), of: operation)
+      memory.set(long, of: operation)
+      memory.set(short, of: operation)
     }
     #expect(memory.bytes <= ReadMemory.maximumBytes)
     #expect(memory.items(of: 999).count == 900)
-    memory.set(Array(repeating: items[0], count: 3000), of: 999)
+    memory.set(list(3000), of: 999)
     #expect(memory.items(of: 999).isEmpty)
   }
 }
