@@ -1,6 +1,6 @@
 internal import CarabinerFleet
 
-/// A roll-out in virtual time: the nodes apply ``RolloutRule``, the code that `carabiner serve` runs.
+/// A roll-out in virtual time: the nodes apply ``RolloutRule`` itself, not a copy.
 ///
 /// Simulated are the store, the network, the clocks, and what plugins and machines do. After each change of the store, what must never
 /// happen is checked: two candidates, more nodes with the candidate than the stage has, a stage that ends early, a halt that is not final.
@@ -105,12 +105,7 @@ package struct FleetSimulation {
   }
 
   /// The time to the next of events that happen so often.
-  private mutating func wait(perHour rate: Double) -> VirtualTime { exponential(3600 / rate) }
-
-  /// A random time with this mean in seconds, at least 1 ms.
-  private mutating func exponential(_ mean: Double) -> VirtualTime {
-    max(.milliseconds(1), .seconds(-mean * SimulationMath.logarithm(1 - random.share())))
-  }
+  private mutating func wait(perHour rate: Double) -> VirtualTime { random.exponential(mean: 3600 / rate) }
 
   private mutating func take(_ event: Event) {
     switch event {
@@ -255,7 +250,7 @@ package struct FleetSimulation {
       report(NodeReport(.serving, of: candidate), of: node)
       mark(.serving(ends: nodes[node].ends), of: node)
       if settings.plugin == .crashesLater {
-        queue.add(.crash(node: node, process: process), at: now + exponential(120))
+        queue.add(.crash(node: node, process: process), at: now + random.exponential(mean: 120))
       }
     }
     queue.add(.keysChanged(node: node), at: now + nodes[node].latency)

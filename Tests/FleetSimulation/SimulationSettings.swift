@@ -1,4 +1,5 @@
 package import CarabinerFleet
+internal import Glibc
 
 /// The subject of a simulation. Equal settings give equal results.
 package struct SimulationSettings: Sendable, Hashable {
@@ -81,6 +82,9 @@ struct SeededNumbers: RandomNumberGenerator {
   }
 
   mutating func share() -> Double { Double.random(in: 0..<1, using: &self) }
+
+  /// A time with this mean in seconds, at least 1 ms: that to the next of events which do not depend on each other.
+  mutating func exponential(mean: Double) -> VirtualTime { max(.milliseconds(1), .seconds(-mean * log(1 - share()))) }
 
   mutating func time(_ range: ClosedRange<VirtualTime>) -> VirtualTime { VirtualTime.random(in: range, using: &self) }
 }

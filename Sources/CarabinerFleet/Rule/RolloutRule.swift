@@ -1,7 +1,7 @@
 /// The rule by which each node takes part in a roll-out (E13). No node leads: all apply the same rule to the same keys, and a transaction
 /// decides between nodes that act at once.
 ///
-/// It is a value without input, output or clock, so `carabiner serve` and `Scripts/simulate-fleet` run the same code.
+/// It is a value without input, output or clock, so `Scripts/simulate-fleet` can run it for thousands of nodes. No gateway uses it yet.
 package struct RolloutRule: Sendable {
   /// How long a node that tries a candidate may be away before it counts as failed. Its plugin may have killed it.
   package static let patience: Duration = .seconds(30)
@@ -83,7 +83,6 @@ package struct RolloutRule: Sendable {
     }
     if serving == .stable, stable != keys.stable { return settle(keys) }
     guard let stage = keys.stage else { return [] }
-    _ = rank(for: candidate)
     var actions = takePart(candidate, stage, mark)
     if let status, status.candidate == candidate, observes(keys) {
       actions += watch(candidate, stage, keys, status, at: now)
@@ -91,7 +90,7 @@ package struct RolloutRule: Sendable {
     return actions
   }
 
-  /// Takes the result of a trial that ``RolloutAction/take(_:)`` began.
+  /// Takes the result of a trial that ``RolloutAction/take(_:ends:)`` began.
   ///
   /// - Parameter serves: Whether the node serves the candidate now.
   package mutating func trialEnded(_ candidate: CandidateID, serves: Bool) {
@@ -155,7 +154,7 @@ package struct RolloutRule: Sendable {
         return [.noteFailure(of: name, reason: "its process ended \(ends) times while it served the candidate")]
       }
     }
-    guard stage.includes(rank) else { return [] }
+    guard stage.includes(rank(for: candidate)) else { return [] }
     serving = .trial(candidate)
     return [.take(candidate, ends: ends)]
   }
@@ -173,7 +172,7 @@ package struct RolloutRule: Sendable {
     } else if stage.fleet > Self.observers, status.count * 2 < stage.fleet {
       // The observers are a share of the fleet as it was, and there may be too few of them.
       actions.append(.begin(RolloutStage(stage.number, end: stage.end, fleet: status.count)))
-    } else if isHeld(candidate, stage, keys.plan.hold, isSettled: status.isSettled(stage), at: now) {
+    } else if let held = hold.note(status.isSettled(stage), of: candidate, stage, at: now), held >= keys.plan.hold {
       if stage.number < keys.plan.stages.count {
         actions.append(.begin(RolloutStage(stage.number + 1, of: keys.plan, status)))
       } else if keys.plan.promoter == .nodes {
@@ -202,26 +201,8 @@ package struct RolloutRule: Sendable {
   private mutating func isDeserted(
     _ candidate: CandidateID, _ stage: RolloutStage, _ status: RolloutStatus, at now: Duration
   ) -> Bool {
-    guard status.count(in: stage) == 0, status.count > 0, status.orphans.isEmpty else {
-      desertion = nil
-      return false
-    }
-    let start = desertion.start(for: candidate, stage, at: now)
-    desertion = Period(candidate: candidate, stage: stage.number, start: start)
-    return now - start >= Self.patience
-  }
-
-  /// Whether a stage has been settled for long enough.
-  private mutating func isHeld(
-    _ candidate: CandidateID, _ stage: RolloutStage, _ time: Duration, isSettled: Bool, at now: Duration
-  ) -> Bool {
-    guard isSettled else {
-      hold = nil
-      return false
-    }
-    let start = hold.start(for: candidate, stage, at: now)
-    hold = Period(candidate: candidate, stage: stage.number, start: start)
-    return now - start >= time
+    let isEmpty = status.count(in: stage) == 0 && status.count > 0 && status.orphans.isEmpty
+    return desertion.note(isEmpty, of: candidate, stage, at: now).map { $0 >= Self.patience } ?? false
   }
 }
 
@@ -233,8 +214,18 @@ private struct Period: Sendable {
 }
 
 extension Period? {
-  /// When the period began; `now` if it is about another stage, or has just begun.
-  fileprivate func start(for candidate: CandidateID, _ stage: RolloutStage, at now: Duration) -> Duration {
-    if let self, self.candidate == candidate, self.stage == stage.number { self.start } else { now }
+  /// Notes whether the property holds now.
+  ///
+  /// - Returns: How long it has held for this stage of this candidate; nil if it does not hold.
+  fileprivate mutating func note(
+    _ holds: Bool, of candidate: CandidateID, _ stage: RolloutStage, at now: Duration
+  ) -> Duration? {
+    guard holds else {
+      self = nil
+      return nil
+    }
+    if let self, self.candidate == candidate, self.stage == stage.number { return now - self.start }
+    self = Period(candidate: candidate, stage: stage.number, start: now)
+    return .zero
   }
 }
