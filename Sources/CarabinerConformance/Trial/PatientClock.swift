@@ -13,7 +13,7 @@ enum PatientClock {
   }
 
   /// For how many nanoseconds this thread has waited for a processor; 0 if the kernel does not report it.
-  private static var queueTime: UInt64 {
+  static var queueTime: UInt64 {
     let numbers = ProcessState.text(of: "/proc/thread-self/schedstat")?.split { $0 == " " || $0 == "\n" } ?? []
     return numbers.count > 1 ? UInt64(numbers[1]) ?? 0 : 0
   }
