@@ -8,9 +8,16 @@ internal import Synchronization
 final class InvalidationReceiver: Sendable {
   private struct State {
     var observers: [@Sendable (StoreChange) -> Void] = []
+    /// The changes since the observers were notified; nil if there are none.
+    var pending: StoreChange?
+    /// Whether a task notifies the observers.
+    var isNotifying = false
     /// Whether messages may have been missed.
     var wasLost = false
   }
+
+  /// With more changed fields than this that wait for the observers, everything may have changed.
+  static let maximumPendingFields = 50_000
 
   private let near: NearCache
   private let counters: StoreCounters
@@ -23,11 +30,34 @@ final class InvalidationReceiver: Sendable {
 
   func add(_ observer: @escaping @Sendable (StoreChange) -> Void) { state.withLock { $0.observers.append(observer) } }
 
-  /// Notifies the watchers of the store. They run outside of the event loop.
+  /// Notifies the watchers of the store, outside of the event loop.
+  ///
+  /// One task at a time does it, so that another node cannot fill memory with tasks: what changes meanwhile is joined.
   func notify(_ change: StoreChange) {
-    let observers = state.withLock(\.observers)
-    guard !observers.isEmpty else { return }
-    Task { for observer in observers { observer(change) } }
+    let begins = state.withLock { state in
+      guard !state.observers.isEmpty else { return false }
+      state.pending = state.pending?.joined(with: change, maximumFields: Self.maximumPendingFields) ?? change
+      defer { state.isNotifying = true }
+      return !state.isNotifying
+    }
+    if begins { Task { notifyPending() } }
+  }
+
+  private func notifyPending() {
+    while let (change, observers) = nextPending() {
+      for observer in observers { observer(change) }
+    }
+  }
+
+  private func nextPending() -> (StoreChange, [@Sendable (StoreChange) -> Void])? {
+    state.withLock { state in
+      defer { state.pending = nil }
+      guard let change = state.pending else {
+        state.isNotifying = false
+        return nil
+      }
+      return (change, state.observers)
+    }
   }
 
   /// Takes an event of the subscription, on an event loop.
@@ -60,5 +90,15 @@ final class InvalidationReceiver: Sendable {
       near.removeAll()
     }
     notify(message.change)
+  }
+}
+
+extension StoreChange {
+  /// Both changes as one. With more changed fields than the maximum, everything may have changed.
+  fileprivate func joined(with other: StoreChange, maximumFields: Int) -> StoreChange {
+    guard case .keys(let first) = self, case .keys(let second) = other, first.count + second.count <= maximumFields else {
+      return .cleared
+    }
+    return .keys(first.union(second))
   }
 }

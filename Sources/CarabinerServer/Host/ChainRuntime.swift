@@ -35,6 +35,8 @@ final class ChainRuntime: Sendable {
   private let authorities: [UInt8]?
   /// The maximum size of that file, in bytes.
   private static let maximumAuthorityBytes = 16 << 20
+  /// The digest of the login and the certificates that the store was opened with; nil if its settings refer to none.
+  private let storeIdentity: [UInt8]?
 
   /// - Parameters:
   ///   - isolation: The plugins that the environment puts into workers.
@@ -121,7 +123,8 @@ final class ChainRuntime: Sendable {
     all.replace(with: headers)
     self.headers = all
     let store: ApolloStore
-    if let predecessor, manifest.canKeepStore(of: predecessor.manifest) {
+    storeIdentity = try manifest.storeIdentity(secrets)
+    if let predecessor, manifest.canKeepStore(of: predecessor.manifest), predecessor.storeIdentity == storeIdentity {
       store = predecessor.client.store
     } else {
       store = try manifest.openStore(secrets)

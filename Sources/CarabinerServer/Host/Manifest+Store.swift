@@ -1,4 +1,6 @@
 internal import Carabiner
+internal import CarabinerDigest
+internal import CarabinerFiles
 internal import CarabinerHost
 package import CarabinerManifest
 internal import CarabinerRESP
@@ -46,6 +48,24 @@ extension Manifest {
   }
 
   private static var redisPlace: JSONPointer { JSONPointer(components: ["built-ins", "store", "redis"]) }
+
+  /// The maximum size of a file with certificates or a key, in bytes.
+  private static let maximumCertificateBytes = 16 << 20
+
+  /// A digest of what the store's settings refer to outside of the manifest: the login and the contents of the certificate files;
+  /// nil if they refer to nothing.
+  ///
+  /// - Throws: ``ManifestError`` if a reference cannot be resolved.
+  func storeIdentity(_ secrets: SecretReferences) throws -> [UInt8]? {
+    guard let servers = store.redis?.servers else { return nil }
+    let login = try resolvedRedisLogin(secrets)
+    var parts = [login.user, login.password].map { $0.map { Array($0.utf8) } }
+    for file in [servers.authorityFile, servers.certificateFile, servers.keyFile] {
+      parts.append(file.flatMap { try? BoundedFile.bytes(at: $0, maximumBytes: Self.maximumCertificateBytes) })
+    }
+    // Each part with a digest of its own, so that no two lists of parts are written alike.
+    return Digest.sha256(parts.flatMap { $0.map(Digest.sha256) ?? [0] })
+  }
 
   /// Whether a store that was opened for another manifest has the settings of this one.
   func canKeepStore(of other: Manifest) -> Bool {

@@ -103,6 +103,25 @@ struct RedisStoreServeTests {
     #expect(try answer(wrong) != answer(wrong))
   }
 
+  @Test("R3: a reload logs in with the new content of the password's file, although the manifest is the same")
+  func newPassword() async throws {
+    func user(_ password: String) throws {
+      #expect(try redis.ask("ACL", "SETUSER", "shop", "reset", "on", ">" + password, "~*", "&*", "+@all") == "OK")
+      _ = try folder.write(password, to: "password")
+    }
+    try user("s3cret")
+    let gateway = try gateway("shop.yaml", #", user: shop, password: "${file:password}""#)
+    try await waitUntilStored(gateway)
+    try user("n3w")
+    let reload = try await gateway.ask("reload")
+    #expect(reload.status == 0, "\(reload.output)\(reload.errors)")
+    // Connections that logged in earlier would go on.
+    _ = try redis.ask("CLIENT", "KILL", "USER", "shop")
+    _ = try redis.ask("FLUSHALL")
+    try await waitUntilStored(gateway)
+    #expect(try redis.ask("EXISTS", "{crb:shop}:f:QUERY_ROOT|n") == "1")
+  }
+
   @Test("R21: metrics report the state of Redis, commands, reads, dropped writes and messages")
   func metrics() async throws {
     let gateway = try gateway("shop.yaml", ", near: {records: 0}")

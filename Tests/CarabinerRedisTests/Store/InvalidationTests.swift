@@ -43,6 +43,30 @@ struct InvalidationTests {
     #expect(Invalidation(node: [], entries: [.init(key: "H:1", fields: [])]).change == .cleared)
   }
 
+  @Test("R17: changes that arrive while watchers are notified are joined into one of bounded size", arguments: [100, 60_000])
+  func joined(count: Int) async {
+    let receiver = InvalidationReceiver(
+      NearCache(maximumRecords: 1, maximumAge: .seconds(1)), StoreCounters(), node: Self.node)
+    let (changes, gate) = (Changes(), Gate())
+    receiver.add { change in
+      gate.wait()
+      changes.add(change)
+    }
+    gate.closed { for number in 0..<count { receiver.notify(.keys(["H:\(number).a"])) } }
+    // The first change may be on its way before the others.
+    #expect(await eventually { changes.all.contains { $0.affects(["H:\(count - 1).a"]) } })
+    #expect(changes.all.count <= 2)
+    #expect(changes.all.allSatisfy { $0 != .cleared } == (count <= InvalidationReceiver.maximumPendingFields))
+    for number in 0..<count { #expect(changes.all.contains { $0.affects(["H:\(number).a"]) }) }
+  }
+
+  /// Holds up observers while it is closed.
+  private final class Gate: Sendable {
+    private let lock = Mutex(())
+    func wait() { lock.withLock { _ in } }
+    func closed(_ work: () -> Void) { lock.withLock { _ in work() } }
+  }
+
   // MARK: Two nodes
 
   private final class Changes: Sendable {
