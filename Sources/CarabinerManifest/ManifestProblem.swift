@@ -27,6 +27,7 @@ package struct ManifestProblem: Error, Sendable, Hashable, CustomStringConvertib
     case pluginRefused
     case crashLoop
     case isolation
+    case sharedStore
   }
 
   /// A place in the text. Lines and columns are counted from 1; columns count Unicode scalars.

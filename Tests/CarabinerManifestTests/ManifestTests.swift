@@ -81,4 +81,21 @@ struct ManifestTests {
     #expect(inMemory.warnings.map(\.pointer.description) == ["/settings/store-file-bytes"])
     #expect(manifest.warnings.first?.position?.line == 2)
   }
+
+  @Test(
+    "R20: stored responses are warned about if a forwarded field may identify a client",
+    arguments: [
+      ("[authorization]", true), ("[Accept-Language, COOKIE]", true), (#"["x-*"]"#, true), (#"["auth*"]"#, true),
+      (#"["x-tenant-*"]"#, true), ("[X-User]", true), ("[]", false), ("[x-request-id]", false),
+      (#"[accept-language, cookies, "accept-*"]"#, false),
+    ])
+  func sharedStore(headers: String, isWarned: Bool) throws {
+    for policy in CachePolicy.allCases {
+      let manifest = try Manifest(
+        text: "carabiner: 1\nserve: {forward-headers: \(headers), cache-policy: \(policy.rawValue)}")
+      let codes = manifest.warnings.map(\.code)
+      #expect(codes == (isWarned && policy != .networkOnly ? [.sharedStore] : []))
+      if let warning = manifest.warnings.first { #expect(warning.position?.line == 2) }
+    }
+  }
 }

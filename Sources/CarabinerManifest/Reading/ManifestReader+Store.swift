@@ -55,6 +55,29 @@ extension ManifestReader {
     }
   }
 
+  /// Warns if responses to one client may be given to another: fields that identify a client are forwarded, and all clients share
+  /// the store.
+  mutating func warnAboutSharedStore(_ pointer: JSONPointer) {
+    guard manifest.serve.cachePolicy != .networkOnly,
+      let name = manifest.serve.forwardedHeaders.first(where: Self.mayIdentifyClient)
+    else { return }
+    let clients = manifest.store.redis == nil ? "all clients" : "all clients of all hosts with this store"
+    warn(
+      .sharedStore, pointer,
+      "forward-headers has \(name), and \(clients) share the store: one may get what the upstream answered to another; "
+        + "use cache-policy: networkOnly, or do not forward the field")
+  }
+
+  /// Whether a pattern of forwarded fields matches one that may identify the client: `authorization`, `cookie`, or a field that
+  /// begins with `x-` and is not the number of a request.
+  private static func mayIdentifyClient(_ pattern: String) -> Bool {
+    let names = ["authorization", "cookie", "x-"]
+    let pattern = pattern.lowercased()
+    if pattern.hasPrefix("x-") { return pattern != "x-request-id" }
+    guard pattern.hasSuffix("*") else { return names.contains(pattern) }
+    return names.contains { $0.hasPrefix(pattern.dropLast()) }
+  }
+
   /// The path of a file that exists or can be created.
   private mutating func databaseFile(_ json: JSONValue, _ pointer: JSONPointer) -> String? {
     guard let path = path(json, pointer) else { return nil }

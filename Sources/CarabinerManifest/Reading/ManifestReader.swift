@@ -63,6 +63,7 @@ struct ManifestReader {
     warnAboutIdle()
     if top["built-ins"]?["max-retry"] != nil { warnAboutRetries() }
     warnAboutStoreLimits(top["settings"]?.object ?? [:], root.appending("settings"))
+    warnAboutSharedStore(root.appending("serve").appending("cache-policy"))
   }
 
   /// The URL of an endpoint; it may contain references.
