@@ -504,8 +504,8 @@ if !librariesOnly {
       dependencies: [
         "Carabiner", "CarabinerABI", "CarabinerConformance", "CarabinerConnect", "CarabinerCurl", "CarabinerDemoServer",
         "CarabinerDigest", "CarabinerFiles",
-        "CarabinerGateway", "CarabinerHost", "CarabinerManifest", "CarabinerRelease", "CarabinerServer",
-        "CarabinerSQLite", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire", "CProgram",
+        "CarabinerGateway", "CarabinerHost", "CarabinerManifest", "CarabinerRESP", "CarabinerRedis", "CarabinerRelease",
+        "CarabinerServer", "CarabinerSQLite", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire", "CProgram",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),

@@ -1,7 +1,9 @@
-internal import Carabiner
+package import Carabiner
 internal import FoundationEssentials
 
-extension SQLiteNormalizedCache {
+extension SQLiteNormalizedCache: InspectableCache {
+  package var place: String { path }
+
   /// The number of keys that a removal reads between two deletions.
   private static let batch: Int64 = 1_000
 

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import Carabiner
-internal import CarabinerSQLite
 internal import CarabinerWire
 
 /// `carabiner cache get`

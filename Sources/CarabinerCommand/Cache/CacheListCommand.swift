@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import CarabinerSQLite
+internal import Carabiner
 internal import CarabinerWire
 internal import Foundation
 
@@ -15,7 +15,7 @@ struct CacheListCommand: AsyncParsableCommand {
   func run() async throws {
     try await store.withStore { cache in
       var lines = LineBuffer()
-      try cache.forEachRecord(matching: pattern, type: type) { record in
+      try await cache.forEachRecord(matching: pattern, type: type) { record in
         lines.append(store.format == .json ? record.json.description : record.line)
       }
       lines.flush()

@@ -1,11 +1,11 @@
 internal import ArgumentParser
-internal import CarabinerSQLite
+internal import Carabiner
 internal import CarabinerWire
 
 /// `carabiner cache rm`
 struct CacheRemoveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rm", abstract: "Remove all of the given records or none, and print their number.")
+    commandName: "rm", abstract: "Remove records, and print how many there were.")
 
   @OptionGroup var store: StoreOptions
   @Flag(name: .long, help: "Remove every record.") var all = false
@@ -22,9 +22,9 @@ struct CacheRemoveCommand: AsyncParsableCommand {
     try await store.withStore(forWriting: true) { cache in
       let removed =
         if keys.isEmpty {
-          try cache.removeRecords(matching: matching ?? "*")
+          try await cache.removeRecords(matching: matching ?? "*")
         } else {
-          try cache.removeRecords(forKeys: keys)
+          try await cache.removeRecords(forKeys: keys)
         }
       switch store.format {
       case .text: Terminal.emit("removed \(removed) record\(removed == 1 ? "" : "s")")

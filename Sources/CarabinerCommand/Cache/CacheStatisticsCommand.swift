@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import CarabinerSQLite
+internal import Carabiner
 internal import CarabinerWire
 
 /// `carabiner cache stats`
@@ -11,10 +11,10 @@ struct CacheStatisticsCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await store.withStore { cache in
-      let statistics = try cache.statistics()
+      let statistics = try await cache.statistics()
       switch store.format {
-      case .text: Terminal.emit(text(statistics, cache.path))
-      case .json: Terminal.emit(String(decoding: json(statistics, cache.path).serialized(pretty: true), as: UTF8.self))
+      case .text: Terminal.emit(text(statistics, cache.place))
+      case .json: Terminal.emit(String(decoding: json(statistics, cache.place).serialized(pretty: true), as: UTF8.self))
       }
     }
   }
@@ -35,7 +35,10 @@ struct CacheStatisticsCommand: AsyncParsableCommand {
     }
     var lines = [
       row("store", PrintableText.escaping(path)), row("schema version", "\(statistics.schemaVersion)"),
-      row("file", "\(statistics.fileBytes) bytes"), row("write-ahead log", "\(statistics.logBytes) bytes"),
+    ]
+    if let bytes = statistics.fileBytes { lines.append(row("file", "\(bytes) bytes")) }
+    if let bytes = statistics.logBytes { lines.append(row("write-ahead log", "\(bytes) bytes")) }
+    lines += [
       row("records", "\(statistics.recordCount)"),
       row("fields", "\(statistics.fieldCount), \(statistics.byteCount) bytes of names and values"),
     ]
@@ -53,8 +56,9 @@ struct CacheStatisticsCommand: AsyncParsableCommand {
   private func json(_ statistics: StoreStatistics, _ path: String) -> JSONValue {
     func number(_ value: some BinaryInteger) -> JSONValue { .number(JSONNumber(Int(value))) }
     return [
-      "store": .string(path), "schemaVersion": number(statistics.schemaVersion), "fileBytes": number(statistics.fileBytes),
-      "logBytes": number(statistics.logBytes), "records": number(statistics.recordCount), "fields": number(statistics.fieldCount),
+      "store": .string(path), "schemaVersion": number(statistics.schemaVersion),
+      "fileBytes": statistics.fileBytes.map { number($0) } ?? .null, "logBytes": statistics.logBytes.map { number($0) } ?? .null,
+      "records": number(statistics.recordCount), "fields": number(statistics.fieldCount),
       "bytes": number(statistics.byteCount), "oldest": statistics.oldest.map { number($0) } ?? .null,
       "newest": statistics.newest.map { number($0) } ?? .null,
       "types": .array(

@@ -36,7 +36,8 @@ final class InvalidationReceiver: Sendable {
   func notify(_ change: StoreChange) {
     let begins = state.withLock { state in
       guard !state.observers.isEmpty else { return false }
-      state.pending = state.pending?.joined(with: change, maximumFields: Self.maximumPendingFields) ?? change
+      // Not a copy of the pending ones, which would make many changes quadratic work.
+      state.pending = state.pending.take()?.joined(with: change, maximumFields: Self.maximumPendingFields) ?? change
       defer { state.isNotifying = true }
       return !state.isNotifying
     }
@@ -95,10 +96,10 @@ final class InvalidationReceiver: Sendable {
 
 extension StoreChange {
   /// Both changes as one. With more changed fields than the maximum, everything may have changed.
-  fileprivate func joined(with other: StoreChange, maximumFields: Int) -> StoreChange {
-    guard case .keys(let first) = self, case .keys(let second) = other, first.count + second.count <= maximumFields else {
-      return .cleared
-    }
-    return .keys(first.union(second))
+  fileprivate consuming func joined(with other: StoreChange, maximumFields: Int) -> StoreChange {
+    guard case .keys(var fields) = consume self, case .keys(let others) = other, fields.count + others.count <= maximumFields
+    else { return .cleared }
+    fields.formUnion(others)
+    return .keys(fields)
   }
 }

@@ -10,22 +10,38 @@ extension RedisNormalizedCache {
 
   package func records(forKeys keys: [String]) async throws -> [Record?] {
     try await inspecting { scan, reader in
+      var tables = try await objects(keys.filter { !StoreLayout.isRoot($0) }, scan, reader)[...]
       var records: [Record?] = []
       for key in keys {
-        let table =
-          try await StoreLayout.isRoot(key) ? root(key, scan, reader) : object(key, scan, reader)
+        let table = try await StoreLayout.isRoot(key) ? root(key, scan, reader) : tables.removeFirst()
         records.append(table.count > 0 ? Record(key: key, table: table) : nil)
       }
       return records
     }
   }
 
-  private func object(_ key: String, _ scan: StoreScan, _ reader: RecordReader) async throws -> FieldTable {
-    var commands = CommandBatch()
-    commands.begin("HGETALL", arguments: 1)
-    commands.add(reader.layout.recordKey(key))
-    let reply = try await scan.client.send(commands, within: scan.deadline - .now)[0]
-    if let text = reply.errorText { throw RedisError(.serverRefused, "Redis refused HGETALL (\(text)); let the user run it") }
+  /// How many records are asked for at once.
+  private static let batch = 100
+
+  private func objects(_ keys: [String], _ scan: StoreScan, _ reader: RecordReader) async throws -> [FieldTable] {
+    var tables: [FieldTable] = []
+    for start in stride(from: 0, to: keys.count, by: Self.batch) {
+      var commands = CommandBatch()
+      for key in keys[start..<min(start + Self.batch, keys.count)] {
+        commands.begin("HGETALL", arguments: 1)
+        commands.add(reader.layout.recordKey(key))
+      }
+      for reply in try await scan.client.send(commands, within: scan.deadline - .now) {
+        if let text = reply.errorText {
+          throw RedisError(.serverRefused, "Redis refused HGETALL (\(text)); let the user run it")
+        }
+        tables.append(Self.table(reply, reader))
+      }
+    }
+    return tables
+  }
+
+  private static func table(_ reply: Reply, _ reader: RecordReader) -> FieldTable {
     var (names, values): ([String], [Reply]) = ([], [])
     for (number, value) in reply.values.enumerated() {
       if number.isMultiple(of: 2) { names.append(value.string ?? "") } else { values.append(value) }

@@ -4,7 +4,7 @@ internal import CarabinerFiles
 internal import CarabinerHost
 package import CarabinerManifest
 internal import CarabinerRESP
-internal import CarabinerRedis
+package import CarabinerRedis
 internal import CarabinerSQLite
 internal import CarabinerWire
 internal import FoundationEssentials
@@ -27,6 +27,18 @@ extension Manifest {
   }
 
   private func openRedis(_ redis: RedisStore, _ secrets: SecretReferences) throws -> RedisNormalizedCache {
+    let settings = try redisSettings(redis, secrets)
+    do throws(RedisError) {
+      return try RedisNormalizedCache(settings)
+    } catch {
+      throw ManifestError(path: path, problems: placed([ManifestProblem(.invalidValue, at: Self.redisPlace, error.message)]))
+    }
+  }
+
+  /// The settings of a store in Redis, with its login.
+  ///
+  /// - Throws: ``ManifestError`` if a reference cannot be resolved, or there is no prefix.
+  package func redisSettings(_ redis: RedisStore, _ secrets: SecretReferences) throws -> RedisStoreSettings {
     let login = try resolvedRedisLogin(secrets)
     guard let prefix = redisPrefix else { throw ManifestError(path: path, problems: placed(storeProblems())) }
     var connection = RedisSettings(urls: redis.servers.urls, node: ProcessInfo.processInfo.hostName)
@@ -40,11 +52,7 @@ extension Manifest {
     settings.writeQueueBytes = redis.writeQueueBytes
     settings.timeToLive = redis.timeToLive
     (settings.nearRecords, settings.nearMaximumAge) = (redis.nearRecords, redis.nearMaximumAge)
-    do throws(RedisError) {
-      return try RedisNormalizedCache(settings)
-    } catch {
-      throw ManifestError(path: path, problems: placed([ManifestProblem(.invalidValue, at: Self.redisPlace, error.message)]))
-    }
+    return settings
   }
 
   private static var redisPlace: JSONPointer { JSONPointer(components: ["built-ins", "store", "redis"]) }

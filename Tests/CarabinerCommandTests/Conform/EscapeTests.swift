@@ -16,7 +16,8 @@ struct EscapeTests {
     try EscapeFixture.share(scratch.url)
     for user in await TestUser.available(in: scratch) {
       let run = try await user.run(
-        Repository.command.path, ["conform", "--check", "SE01", "--effort", "0.05", "--format", "json", plugin], in: scratch)
+        Repository.command.path,
+        CommandRun.patientConform + ["--check", "SE01", "--effort", "0.05", "--format", "json", plugin], in: scratch)
       let check = try? JSONValue(parsing: run.output)["plugins"]?[0]?["checks"]?[0]
       let output = check?["output"]?.string ?? ""
       // Without a user namespace, the kernel counts the threads of all processes of the user, so there is no thread limit.

@@ -23,7 +23,7 @@ struct WorstPluginTests {
     let isLong = ProcessInfo.processInfo.environment["CARABINER_CORPUS"] == "all"
     var reports: [JSONValue] = []
     var peak = 0
-    for (timeScale, part) in [("0.05", paths.prefix(hastyCount)), ("1", paths.dropFirst(hastyCount))] {
+    for (timeScale, part) in [("0.05", paths.prefix(hastyCount)), ("10", paths.dropFirst(hastyCount))] {
       let memory = MemoryWatch()
       let run = try await CommandRun(
         ["conform"] + ["--check", isLong ? "LD,DS,LC,PR,SE01" : "SE01,LC09"] + [
@@ -32,7 +32,7 @@ struct WorstPluginTests {
         environment: ["XDG_RUNTIME_DIR": scratch.url.path], meanwhile: { memory.watch($0) })
       let more = try JSONValue(parsing: run.output)["plugins"]?.array ?? []
       #expect(more.count == part.count, "\(run.errors)")
-      #expect(timeScale == "1" || run.status == 1)
+      #expect(timeScale == "10" || run.status == 1)
       #expect(memory.peak > 0, "the memory of the harness was not measured")
       peak = max(peak, memory.peak)
       reports += more

@@ -1,4 +1,4 @@
-/// The statistics of a database.
+/// The statistics of a store.
 package struct StoreStatistics: Sendable, Hashable {
   /// The records of one type.
   package struct TypeShare: Sendable, Hashable {
@@ -8,12 +8,12 @@ package struct StoreStatistics: Sendable, Hashable {
     package fileprivate(set) var byteCount = 0
   }
 
-  /// The version of the database schema.
+  /// The version of the database schema, or of the layout in Redis.
   package let schemaVersion: Int64
-  /// The size of the database in bytes, without its log.
-  package let fileBytes: Int64
-  /// The size of the write-ahead log in bytes.
-  package let logBytes: Int64
+  /// The size of the database in bytes, without its log; nil if the store is not in a file.
+  package let fileBytes: Int64?
+  /// The size of the write-ahead log in bytes; nil if the store is not in a file.
+  package let logBytes: Int64?
   /// The number of records.
   package private(set) var recordCount = 0
   /// The number of their fields.
@@ -27,13 +27,15 @@ package struct StoreStatistics: Sendable, Hashable {
   /// The records by type. The empty name is for records whose type is not known.
   package private(set) var types: [String: TypeShare] = [:]
 
-  init(schemaVersion: Int64, fileBytes: Int64, logBytes: Int64) {
+  /// Creates statistics without records.
+  package init(schemaVersion: Int64, fileBytes: Int64? = nil, logBytes: Int64? = nil) {
     self.schemaVersion = schemaVersion
     self.fileBytes = fileBytes
     self.logBytes = logBytes
   }
 
-  mutating func add(_ record: RecordSummary) {
+  /// Counts a record.
+  package mutating func add(_ record: RecordSummary) {
     recordCount += 1
     fieldCount += record.fieldCount
     byteCount += record.byteCount

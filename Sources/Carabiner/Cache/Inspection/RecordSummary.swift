@@ -1,5 +1,3 @@
-internal import Carabiner
-
 /// A record without its values.
 package struct RecordSummary: Sendable, Hashable {
   package let key: String
@@ -13,6 +11,24 @@ package struct RecordSummary: Sendable, Hashable {
   package let oldest: Int64
   /// When its newest field was received, in milliseconds since 1970.
   package let newest: Int64
+
+  /// Creates a summary of a record that was counted elsewhere.
+  package init(key: String, type: String?, fieldCount: Int, byteCount: Int, oldest: Int64, newest: Int64) {
+    (self.key, self.type) = (key, type)
+    (self.fieldCount, self.byteCount) = (fieldCount, byteCount)
+    (self.oldest, self.newest) = (oldest, newest)
+  }
+
+  /// Creates the summary of a record.
+  package init(_ record: Record) {
+    let names = record.names
+    let times = names.compactMap { record.received($0) }
+    let typename = record["__typename"].map { String(decoding: $0, as: UTF8.self) }
+    self.init(
+      key: record.key, type: Self.type(ofKey: record.key, typename: typename), fieldCount: names.count,
+      byteCount: names.reduce(0) { $0 + $1.utf8.count + (record[$1]?.count ?? 0) }, oldest: times.min() ?? 0,
+      newest: times.max() ?? 0)
+  }
 
   /// The type of a record: `__typename`, or the type in its key.
   package static func type(ofKey key: String, typename: String?) -> String? {
