@@ -26,6 +26,8 @@ package struct RedisError: Error, Sendable, Hashable, CustomStringConvertible {
     case protocolViolation
     /// The server refused a command of a transaction, so none was run.
     case transactionRefused
+    /// A watched key was changed, so no command of a transaction was run.
+    case conflict
   }
 
   /// The kind of failure.

@@ -18,34 +18,59 @@ extension ApolloStore {
     }
   }
 
-  /// Runs reads and writes without any other access in between, or, if the cache is shared, without another transaction of this process. The changes become visible together, or not at all if the body throws.
+  /// Runs reads and writes without any other access in between. The changes become visible together, or not at all if the body throws.
+  ///
+  /// If the cache is shared, other processes may use it meanwhile. If one of them changes what the body has read, nothing is written.
   ///
   /// - Parameter body: Must use the transaction and not the store itself.
-  /// - Throws: The error of the body or of the cache; ``StoreError`` with code `reentrantTransaction`.
+  /// - Throws: The error of the body or of the cache; ``StoreError`` with code `reentrantTransaction`, or `conflict`: begin again.
   public func withinReadWriteTransaction<Result>(
     _ body: (ReadWriteTransaction) async throws -> Result
   ) async throws -> Result {
     try TransactionScope.checkOutside(self)
     // If the cache is shared, the lock only keeps the transactions of this process apart.
     let (result, changed) = try await lock.with(.write) {
-      let (scope, overlay) = (TransactionScope(self), OverlayCache(self.cache))
-      defer { scope.close() }
+      let shared = self.isShared ? try await (self.cache as? any SharedCache)?.beginTransaction() : nil
+      let (scope, overlay) = (TransactionScope(self), OverlayCache(shared ?? self.cache))
+      defer {
+        scope.close()
+        shared?.end()
+      }
       let result = try await TransactionScope.$current.withValue(TransactionScope.current + [scope]) {
         try await body(ReadWriteTransaction(self, overlay, scope))
       }
       let changes = overlay.changes
-      return (result, try await self.cache.apply(removing: Array(changes.removed), merging: changes.merged))
+      guard let shared else {
+        return (result, try await self.cache.apply(removing: Array(changes.removed), merging: changes.merged))
+      }
+      return (result, try await shared.commit(removing: Array(changes.removed), merging: changes.merged))
     }
     subscribers.notify(changed, of: self)
     return result
   }
 
-  /// Changes the stored data of an operation.
+  /// How often an update is tried while other processes change what it reads.
+  private static let maximumUpdates = 3
+
+  /// Runs a transaction again after a conflict.
+  private func updating(_ body: (ReadWriteTransaction) async throws -> Bool) async throws -> Bool {
+    for _ in 1..<Self.maximumUpdates {
+      do {
+        return try await withinReadWriteTransaction(body)
+      } catch let error as StoreError where error.code == .conflict {
+        continue
+      }
+    }
+    return try await withinReadWriteTransaction(body)
+  }
+
+  /// Changes the stored data of an operation. If the cache is shared and another process changes the data meanwhile, `body` is called
+  /// again with the new data, three times at most.
   ///
   /// - Returns: Whether the store has data of the operation.
   @discardableResult
   public func update(_ operation: some GraphQLOperation, _ body: (inout JSONValue) throws -> Void) async throws -> Bool {
-    try await withinReadWriteTransaction { try await $0.update(operation, body) }
+    try await updating { try await $0.update(operation, body) }
   }
 
   /// Changes the stored data of a typed operation. Optional fields that were never fetched are nil.
@@ -56,7 +81,7 @@ extension ApolloStore {
   public func update<Operation: GraphQLOperation>(
     _ operation: Operation, _ body: (inout Operation.Data) throws -> Void
   ) async throws -> Bool where Operation.Data: Encodable {
-    try await withinReadWriteTransaction { try await $0.update(operation, body) }
+    try await updating { try await $0.update(operation, body) }
   }
 
   /// Writes the data of an operation, as if it were a response of the server.

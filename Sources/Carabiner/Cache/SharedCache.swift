@@ -7,9 +7,27 @@ package protocol SharedCache: NormalizedCache {
   /// They have one budget of time together, and the cache may prepare what the same operation read before.
   func view(document: String, variables: JSONObject) -> any NormalizedCache
 
+  /// Begins a transaction. Its writes are applied together, and only if no other process changed what it read.
+  ///
+  /// - Throws: ``StoreError`` with code `unavailable`, `CancellationError`.
+  func beginTransaction() async throws -> any SharedTransaction
+
   /// Adds a function that receives the changes of other processes.
   func observeChanges(_ observer: @escaping @Sendable (StoreChange) -> Void)
 
   /// Called when a field of a record should be a reference and is not.
   func foundMalformedRecord()
+}
+
+/// A transaction of a shared cache. Reads notice which records must stay as they are.
+package protocol SharedTransaction: NormalizedCache {
+  /// Applies the changes, which ends the transaction.
+  ///
+  /// - Returns: The changed fields.
+  /// - Throws: ``StoreError`` with code `conflict` if another process changed what was read, or `unavailable`; nothing was written then,
+  ///   unless the answer did not come in time.
+  func commit(removing keys: [String], merging records: RecordSet) async throws -> ChangedKeys
+
+  /// Ends the transaction, if it was not committed.
+  func end()
 }

@@ -22,6 +22,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     case unsafe
     /// A cache that is shared with other processes cannot be reached, or does not answer in time.
     case unavailable
+    /// Another process changed what a transaction has read. Nothing was written.
+    case conflict
     /// The disk is full.
     case diskFull
     /// Another error of the database.

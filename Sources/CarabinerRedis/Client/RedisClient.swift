@@ -52,20 +52,20 @@ package final class RedisClient: Sendable {
   /// - Returns: An answer for each command, in their order. Errors of commands are answers too.
   /// - Throws: ``RedisError`` with code `unavailable`, `overloaded`, `budgetExhausted`, `connectionLost` or `cancelled`.
   package func send(_ commands: CommandBatch, within budget: Duration) async throws(RedisError) -> [Reply] {
-    precondition(!isSubscriber && commands.isComplete && commands.count > 0, "no commands, or a client for channels")
-    guard budget > .zero else { throw RedisError(.budgetExhausted, "the budget for Redis was used up before") }
-    let call = Call()
-    do throws(RedisError) {
+    precondition(!isSubscriber, "a client for channels")
+    return try await Call.send(commands, within: budget, counters) { call throws(RedisError) in
       try submit(commands, for: call, within: budget)
-      let replies = try await call.outcome().get()
-      let errors = replies.count { $0.kind == .error }
-      if errors < replies.count { counters.count(replies.count - errors, "ok") }
-      if errors > 0 { counters.count(errors, "error") }
-      return replies
-    } catch {
-      counters.count(commands.count, error.code.rawValue)
-      throw error
     }
+  }
+
+  /// The connection that is open now, for commands that depend on earlier ones over it.
+  ///
+  /// - Throws: ``RedisError`` with code `unavailable`.
+  func session() throws(RedisError) -> RedisSession {
+    guard let link = links.first(where: \.isOpen) else {
+      throw RedisError(.unavailable, "there is no connection to Redis; the log says why")
+    }
+    return RedisSession(link, counters)
   }
 
   /// Passes a call to the next connection that takes it.
@@ -88,19 +88,7 @@ package final class RedisClient: Sendable {
   /// - Returns: An answer for each command.
   /// - Throws: ``RedisError`` as ``send(_:within:)``, and with code `transactionRefused` if the server refused a command.
   package func transaction(_ commands: CommandBatch, within budget: Duration) async throws(RedisError) -> [Reply] {
-    var all = CommandBatch(capacity: commands.bytes.count + 32)
-    all.begin("MULTI", arguments: 0)
-    all.append(commands)
-    all.begin("EXEC", arguments: 0)
-    let replies = try await send(all, within: budget)
-    guard let result = replies.last, result.kind == .array, result.values.count == commands.count else {
-      let error = replies.first { $0.kind == .error }
-      throw RedisError(
-        .transactionRefused,
-        "Redis refused a transaction (\(error?.errorText ?? "its answer is malformed")); check memory, permissions and type of the keys"
-      )
-    }
-    return Array(result.values)
+    try await Transaction.run(commands) { all throws(RedisError) in try await send(all, within: budget) }
   }
 
   /// Closes all connections for good. Calls that wait fail.

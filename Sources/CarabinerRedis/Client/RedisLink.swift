@@ -2,6 +2,7 @@ internal import CarabinerRESP
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
+internal import Synchronization
 
 /// A connection that is made again after it was lost, with the circuit that opens when Redis is too slow.
 ///
@@ -16,6 +17,7 @@ final class RedisLink: @unchecked Sendable {
   private let observer: @Sendable (RedisEvent) -> Void
   private let admission: Admission
   private let counters: ClientCounters
+  private let openings = Atomic<UInt64>(0)
   /// Whether exhausted budgets have closed the connection.
   private var isCircuitOpen = false {
     didSet { if isCircuitOpen != oldValue { counters.setCircuit(isOpen: isCircuitOpen) } }
@@ -54,18 +56,24 @@ final class RedisLink: @unchecked Sendable {
   /// The number of commands without answer.
   var waitingCommands: Int { admission.commands }
 
+  /// The number of connections that were opened so far, which identifies the current one.
+  var serial: UInt64 { openings.load(ordering: .relaxed) }
+
   func start() { loop.execute { self.connect() } }
 
   /// Sends commands, whose answers or failure end the call.
   ///
+  /// - Parameter serial: The connection that they are for; nil for any. If it was lost, the call fails.
   /// - Throws: ``RedisError`` with code `unavailable` or `overloaded`; nothing is sent then.
-  func submit(_ commands: CommandBatch, for call: Call, within budget: Duration) throws(RedisError) {
+  func submit(
+    _ commands: CommandBatch, for call: Call, within budget: Duration, onlyOn serial: UInt64? = nil
+  ) throws(RedisError) {
     try admission.enter(commands: commands.count, bytes: commands.bytes.count)
     let deadline = NIODeadline.now() + TimeAmount(budget)
     loop.execute {
-      guard let connection = self.connection else {
+      guard let connection = self.connection, serial == nil || serial == self.serial else {
         self.admission.release(commands: commands.count, bytes: commands.bytes.count)
-        call.finish(.failure(RedisError(.unavailable, "there is no connection to Redis; the log says why")))
+        call.finish(.failure(RedisError(.unavailable, "there is no connection to Redis, or it was lost; the log says why")))
         return
       }
       connection.send(commands, for: call, until: deadline)
@@ -140,6 +148,7 @@ final class RedisLink: @unchecked Sendable {
       (exhausted, wasOpen, logged) = (0, true, nil)
       isCircuitOpen = false
       counters.countOpened()
+      openings.wrappingAdd(1, ordering: .relaxed)
       backoff.reset()
       nextURL = 0
       admission.setOpen(true)

@@ -56,6 +56,12 @@ struct RecordCommands {
     batch.add(layout.recordKey(key))
   }
 
+  /// Removes keys of Redis.
+  mutating func removeKeys(_ keys: ArraySlice<String>) {
+    batch.begin("UNLINK", arguments: keys.count)
+    for key in keys { batch.add(key) }
+  }
+
   /// Notifies the other nodes of a change.
   mutating func publish(_ message: Invalidation) {
     batch.begin("PUBLISH", arguments: 2)

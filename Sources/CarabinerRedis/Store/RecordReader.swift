@@ -26,11 +26,22 @@ struct RecordReader {
   ///
   /// - Throws: ``RedisError``.
   func answers(to questions: [Question], within budget: Duration) async throws(RedisError) -> [Answer] {
-    var commands = CommandBatch(capacity: questions.count * 128)
-    for question in questions { add(question, to: &commands) }
+    let commands = commands(for: questions)
     guard commands.count > 0 else { return questions.map { _ in Answer(table: FieldTable()) } }
     let replies =
       try await commands.count == 1 ? client.send(commands, within: budget) : client.transaction(commands, within: budget)
+    return answers(replies[...], to: questions)
+  }
+
+  /// The commands that read what is asked for.
+  func commands(for questions: [Question]) -> CommandBatch {
+    var commands = CommandBatch(capacity: questions.count * 128)
+    for question in questions { add(question, to: &commands) }
+    return commands
+  }
+
+  /// The answers from those of the commands.
+  func answers(_ replies: ArraySlice<Reply>, to questions: [Question]) -> [Answer] {
     var next = replies.startIndex
     return questions.map { question in
       guard StoreLayout.isRoot(question.key) else {

@@ -120,6 +120,32 @@ final class RecordWriter: Sendable {
     } while !rest.isEmpty
   }
 
+  /// Removes and writes records in one transaction, if no watched key was changed, with a message to the other nodes.
+  ///
+  /// - Parameters:
+  ///   - keys: The records of objects to remove.
+  ///   - names: Further keys of Redis to remove.
+  ///   - changed: The entries of the message.
+  /// - Throws: ``RedisError``.
+  func commit(
+    _ records: [Record], removing keys: [String], _ names: [String], changed: [Invalidation.Entry], over session: RedisSession,
+    until deadline: ContinuousClock.Instant
+  ) async throws {
+    guard let offset = clock.offset else {
+      throw RedisError(.unavailable, "the clock of Redis is not known yet; the log says why")
+    }
+    var commands = RecordCommands(layout, lives, offset: offset)
+    for key in keys { commands.remove(key) }
+    for start in stride(from: 0, to: names.count, by: Self.step) {
+      commands.removeKeys(names[start..<min(start + Self.step, names.count)])
+    }
+    for record in records { commands.write(record) }
+    commands.publish(Invalidation(node: node, entries: changed))
+    let replies = try await session.transaction(commands.batch, within: deadline - .now)
+    counters.countSent()
+    for (position, key) in commands.lengths where replies[position].integer ?? 0 > Self.maximumFields { addLarge(key) }
+  }
+
   /// Notifies the other nodes of changes; nil if anything may have changed.
   func publish(_ entries: [Invalidation.Entry]?, until deadline: ContinuousClock.Instant) async throws {
     var commands = RecordCommands(layout, lives, offset: 0)

@@ -32,16 +32,17 @@ extension RedisNormalizedCache {
         commands.add(reader.layout.recordKey(key))
       }
       for reply in try await scan.client.send(commands, within: scan.deadline - .now) {
-        if let text = reply.errorText {
-          throw RedisError(.serverRefused, "Redis refused HGETALL (\(text)); let the user run it")
-        }
-        tables.append(Self.table(reply, reader))
+        tables.append(try Self.table(reply, reader))
       }
     }
     return tables
   }
 
-  private static func table(_ reply: Reply, _ reader: RecordReader) -> FieldTable {
+  /// The fields of a record from the answer of `HGETALL`.
+  ///
+  /// - Throws: ``RedisError`` if the answer is an error.
+  static func table(_ reply: Reply, _ reader: RecordReader) throws(RedisError) -> FieldTable {
+    if let text = reply.errorText { throw RedisError(.serverRefused, "Redis refused HGETALL (\(text)); let the user run it") }
     var (names, values): ([String], [Reply]) = ([], [])
     for (number, value) in reply.values.enumerated() {
       if number.isMultiple(of: 2) { names.append(value.string ?? "") } else { values.append(value) }

@@ -10,16 +10,17 @@ package import Logging
 package final class RedisNormalizedCache: SharedCache {
   let settings: RedisStoreSettings
   let client: RedisClient
-  private let layout: StoreLayout
+  let layout: StoreLayout
   private let clock: ServerClock
   let counters = StoreCounters()
-  private let writer: RecordWriter
+  let writer: RecordWriter
   let queue: WriteQueue
   private let keeper: StoreKeeper
-  private let near: NearCache
+  let near: NearCache
   private let memory = ReadMemory()
-  private let invalidations: InvalidationReceiver
+  let invalidations: InvalidationReceiver
   let subscription: RedisClient
+  let transactionClients: TransactionClients
 
   /// Creates a cache and begins to connect.
   ///
@@ -43,6 +44,7 @@ package final class RedisNormalizedCache: SharedCache {
     let writer = RecordWriter(
       client, layout, lives, clock, counters, near, node: node, pauseTime: settings.pauseTime, logger)
     let invalidations = InvalidationReceiver(near, counters, node: node)
+    transactionClients = TransactionClients(settings.connection, logger)
     subscription = try RedisClient(settings.connection, channels: [layout.channel], logger: logger) { invalidations.take($0) }
     (self.near, self.invalidations) = (near, invalidations)
     (self.layout, self.clock, self.keeper, self.client, self.writer) = (layout, clock, keeper, client, writer)
@@ -117,7 +119,7 @@ package final class RedisNormalizedCache: SharedCache {
     return record
   }
 
-  private func reader() throws -> RecordReader {
+  func reader() throws -> RecordReader {
     guard keeper.isReady, let offset = clock.offset else {
       throw StoreError(.unavailable, "the store in Redis cannot be used now; the log says why")
     }
@@ -125,12 +127,16 @@ package final class RedisNormalizedCache: SharedCache {
   }
 
   /// Runs work whose failures are those of the store.
-  private func asking<Result>(_ work: () async throws -> Result) async throws -> Result {
+  func asking<Result>(_ work: () async throws -> Result) async throws -> Result {
     do {
       return try await work()
     } catch let error as RedisError {
       if error.code == .budgetExhausted { counters.countExhausted() }
-      throw error.code == .cancelled ? CancellationError() : StoreError(.unavailable, error.message)
+      switch error.code {
+      case .cancelled: throw CancellationError()
+      case .conflict: throw StoreError(.conflict, error.message)
+      default: throw StoreError(.unavailable, error.message)
+      }
     }
   }
 

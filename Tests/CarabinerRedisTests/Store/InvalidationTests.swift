@@ -200,6 +200,9 @@ struct InvalidationTests {
     #expect(try server.ask("HLEN", "{crb:shop}:r:H:1") == "3")
     let reader = try await TestNode.ready(server) { ($0.connection.user, $0.connection.password) = ("carabiner", "pw") }
     #expect(try await reader.data("{ a { b } }") == ["a": ["b": 2]])
+    #expect(
+      try await node.store.update(DynamicOperation(document: "{ a { b } }", variables: [:])) { $0 = ["a": ["b": 3]] })
+    #expect(try await reader.data("{ a { b } }") == ["a": ["b": 3]])
     try await node.store.removeObject(for: "H:1")
     #expect(try server.ask("EXISTS", "{crb:shop}:r:H:1") == "0")
   }

@@ -181,7 +181,7 @@ package struct FieldTable: Sendable {
   /// Merges the fields of a newer table.
   ///
   /// - Returns: The names of the fields with a changed value.
-  mutating func merge(_ other: FieldTable) -> [String] {
+  package mutating func merge(_ other: FieldTable) -> [String] {
     if count == 0 {
       self = other
       return other.names

@@ -1,0 +1,30 @@
+internal import CarabinerRESP
+
+/// Commands between `MULTI` and `EXEC`.
+enum Transaction {
+  /// Runs commands as a transaction, which is sent in one piece. Returns an answer for each command.
+  ///
+  /// - Parameter send: Sends commands and returns an answer for each.
+  /// - Throws: The error of `send`; ``RedisError`` with code `transactionRefused` if the server refused a command, or `conflict` if a
+  ///   watched key was changed.
+  static func run(
+    _ commands: CommandBatch, _ send: (CommandBatch) async throws(RedisError) -> [Reply]
+  ) async throws(RedisError) -> [Reply] {
+    var all = CommandBatch(capacity: commands.bytes.count + 32)
+    all.begin("MULTI", arguments: 0)
+    all.append(commands)
+    all.begin("EXEC", arguments: 0)
+    let replies = try await send(all)
+    if replies.last?.isNull == true {
+      throw RedisError(.conflict, "another process changed a record that the transaction has read; begin again")
+    }
+    guard let result = replies.last, result.kind == .array, result.values.count == commands.count else {
+      let error = replies.first { $0.kind == .error }
+      throw RedisError(
+        .transactionRefused,
+        "Redis refused a transaction (\(error?.errorText ?? "its answer is malformed")); check memory, permissions and type of the keys"
+      )
+    }
+    return Array(result.values)
+  }
+}

@@ -1,0 +1,31 @@
+internal import CarabinerRESP
+
+/// One connection of a client, for commands that depend on earlier ones: `WATCH` and the transaction after it.
+///
+/// When the connection is lost, all further commands fail, also if there is a new one.
+struct RedisSession: Sendable {
+  private let link: RedisLink
+  private let serial: UInt64
+  private let counters: ClientCounters
+
+  init(_ link: RedisLink, _ counters: ClientCounters) {
+    (self.link, self.counters) = (link, counters)
+    serial = link.serial
+  }
+
+  /// Sends commands in one piece and waits for their answers.
+  ///
+  /// - Throws: ``RedisError`` as ``RedisClient/send(_:within:)``.
+  func send(_ commands: CommandBatch, within budget: Duration) async throws(RedisError) -> [Reply] {
+    try await Call.send(commands, within: budget, counters) { call throws(RedisError) in
+      try link.submit(commands, for: call, within: budget, onlyOn: serial)
+    }
+  }
+
+  /// Runs commands as a transaction.
+  ///
+  /// - Throws: ``RedisError`` as ``RedisClient/transaction(_:within:)``, and with code `conflict` if a watched key was changed.
+  func transaction(_ commands: CommandBatch, within budget: Duration) async throws(RedisError) -> [Reply] {
+    try await Transaction.run(commands) { all throws(RedisError) in try await send(all, within: budget) }
+  }
+}

@@ -1,0 +1,34 @@
+internal import CarabinerRESP
+internal import Logging
+internal import Synchronization
+
+/// The connections of transactions. Each transaction has one alone, because the end of a transaction ends all watches of a connection.
+final class TransactionClients: Sendable {
+  /// A store runs one transaction at a time, so more idle ones would not be used.
+  private static let maximumIdle = 1
+  private static let interval = Duration.milliseconds(2)
+
+  private let settings: RedisSettings
+  private let logger: Logger
+  private let idle = Mutex<[RedisClient]>([])
+
+  init(_ settings: RedisSettings, _ logger: Logger) {
+    var settings = settings
+    settings.connections = 1
+    (self.settings, self.logger) = (settings, logger)
+  }
+
+  /// Takes a client that is connected.
+  ///
+  /// - Throws: ``RedisError``, `CancellationError`.
+  func take(until deadline: ContinuousClock.Instant) async throws -> (client: RedisClient, session: RedisSession) {
+    let client = try idle.withLock { $0.popLast() } ?? RedisClient(settings, logger: logger)
+    while !client.isAvailable, .now < deadline { try await Task.sleep(for: Self.interval) }
+    return (client, try client.session())
+  }
+
+  /// Gives a client back. One that is one too many is closed.
+  func giveBack(_ client: RedisClient) {
+    idle.withLock { if $0.count < Self.maximumIdle { $0.append(client) } }
+  }
+}

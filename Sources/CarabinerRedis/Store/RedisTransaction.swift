@@ -1,0 +1,181 @@
+package import Carabiner
+internal import CarabinerRESP
+internal import Synchronization
+
+extension RedisNormalizedCache {
+  package func beginTransaction() async throws -> any SharedTransaction {
+    let deadline = ContinuousClock.now + settings.removalTime
+    _ = try reader()
+    // The transaction must read what this node wrote before.
+    await queue.drained()
+    return try await asking { RedisTransaction(self, try await transactionClients.take(until: deadline)) }
+  }
+}
+
+/// A transaction over a connection of its own. It watches the keys that it reads, and reads nothing from memory.
+final class RedisTransaction: SharedTransaction {
+  private struct State {
+    var isOver = false
+    /// The keys of Redis that are watched.
+    var watched: Set<String> = []
+    /// The values of fields that were read, by record.
+    var read: [String: FieldTable] = [:]
+  }
+
+  private let cache: RedisNormalizedCache
+  private let client: RedisClient
+  private let session: RedisSession
+  private let state = Mutex(State())
+
+  init(_ cache: RedisNormalizedCache, _ connection: (client: RedisClient, session: RedisSession)) {
+    self.cache = cache
+    (client, session) = connection
+  }
+
+  deinit { end() }
+
+  var isShared: Bool { true }
+
+  private var deadline: ContinuousClock.Instant { .now + cache.settings.removalTime }
+
+  // MARK: Reading
+
+  func records(for wanted: [(key: String, fields: [String])]) async throws -> [Record?] {
+    let reader = try cache.reader()
+    let questions = wanted.map { RecordReader.Question(key: $0.key, fields: $0.fields) }
+    let read = reader.commands(for: questions)
+    guard read.count > 0 else { return wanted.map { _ in nil } }
+    let keys = questions.flatMap { question in
+      StoreLayout.isRoot(question.key)
+        ? question.fields.map { cache.layout.rootFieldKey(question.key, $0) } : [cache.layout.recordKey(question.key)]
+    }
+    let replies = try await watched(keys, read)
+    return zip(wanted, reader.answers(replies, to: questions)).map { note($0.key, $1.table) }
+  }
+
+  func records(forKeys keys: [String]) async throws -> [Record?] {
+    let reader = try cache.reader()
+    var records: [Record?] = []
+    for key in keys {
+      if StoreLayout.isRoot(key) {
+        let prefix = cache.layout.rootPrefix(key)
+        let fields = try await rootKeys(key).map { String($0.dropFirst(prefix.count)) }
+        records += fields.isEmpty ? [nil] : try await self.records(for: [(key, fields)])
+      } else {
+        var read = CommandBatch()
+        read.begin("HGETALL", arguments: 1)
+        read.add(cache.layout.recordKey(key))
+        let replies = try await watched([cache.layout.recordKey(key)], read)
+        records.append(note(key, try replies.first.map { try RedisNormalizedCache.table($0, reader) } ?? FieldTable()))
+      }
+    }
+    return records
+  }
+
+  func loadRecords(forKeys keys: Set<String>) async throws -> [String: Record] {
+    let list = Array(keys)
+    return try await zip(list, records(forKeys: list)).reduce(into: [:]) { $0[$1.0] = $1.1 }
+  }
+
+  func keys(matching pattern: String?) async throws -> [String] { try await cache.keys(matching: pattern) }
+
+  /// Sends commands that read keys, after one that watches those that are not watched yet. Returns the answers of the former.
+  private func watched(_ keys: [String], _ read: CommandBatch) async throws -> ArraySlice<Reply> {
+    let new = try state.withLock { state in
+      guard !state.isOver else { throw StoreError(.transactionEnded, "the transaction has ended; begin a new one") }
+      return Set(keys).subtracting(state.watched)
+    }
+    var commands = CommandBatch()
+    if !new.isEmpty {
+      commands.begin("WATCH", arguments: new.count)
+      for key in new { commands.add(key) }
+    }
+    commands.append(read)
+    let all = commands
+    let replies = try await cache.asking { () throws -> [Reply] in
+      let replies = try await session.send(all, within: cache.settings.removalTime)
+      if let text = replies.lazy.compactMap(\.errorText).first {
+        throw RedisError(.serverRefused, "Redis refused a read of a transaction (\(text)); let the user run WATCH, HMGET and GET")
+      }
+      return replies
+    }
+    state.withLock { $0.watched.formUnion(new) }
+    return replies[(new.isEmpty ? 0 : 1)...]
+  }
+
+  /// Keeps what was read. Returns the record; nil if it has no fields.
+  private func note(_ key: String, _ table: FieldTable) -> Record? {
+    guard table.count > 0 else { return nil }
+    state.withLock { _ = $0.read[key, default: FieldTable()].merge(table) }
+    return Record(key: key, table: table)
+  }
+
+  private func rootKeys(_ root: String) async throws -> [String] {
+    let found = Mutex<Set<String>>([])
+    try await cache.inspecting { scan, reader in
+      try await scan.keys(beginningWith: reader.layout.rootPrefix(root)) { keys in found.withLock { $0.formUnion(keys) } }
+    }
+    return found.withLock { $0.sorted() }
+  }
+
+  // MARK: Ending
+
+  func commit(removing keys: [String], merging records: RecordSet) async throws -> ChangedKeys {
+    let list = records.list(policy: .default)
+    guard !keys.isEmpty || !list.isEmpty else { return ChangedKeys() }
+    var names: [String] = []
+    for root in keys where StoreLayout.isRoot(root) { names += try await rootKeys(root) }
+    let changed = changes(by: list, removing: keys)
+    let entries =
+      keys.map { Invalidation.Entry(key: $0, fields: []) } + changed.entries.map { .init(key: $0.key, fields: $0.fields) }
+    let (objects, roots) = (keys.filter { !StoreLayout.isRoot($0) }, names)
+    try await cache.asking {
+      try await cache.writer.commit(
+        list, removing: objects, roots, changed: entries, over: session, until: deadline)
+    }
+    // EXEC has ended the watch.
+    state.withLock { $0.watched = [] }
+    for key in keys + list.map(\.key) { cache.near.drop([], of: key) }
+    // The names of the removed fields are not known.
+    if !keys.isEmpty { cache.invalidations.notify(.cleared) }
+    return changed
+  }
+
+  /// The fields whose values differ from those that were read, or that were not read.
+  private func changes(by records: [Record], removing keys: [String]) -> ChangedKeys {
+    let (removed, read) = (Set(keys), state.withLock(\.read))
+    return records.reduce(into: ChangedKeys()) { changes, record in
+      let known = removed.contains(record.key) ? nil : read[record.key].map { Record(key: record.key, table: $0) }
+      let names = record.names.filter { name in
+        guard let old = known?[name], let new = record[name] else { return true }
+        return !old.elementsEqual(new)
+      }
+      if !names.isEmpty { changes.insert(names, of: record.key) }
+    }
+  }
+
+  func end() {
+    let (isFirst, watches) = state.withLock { state in
+      defer { state.isOver = true }
+      return (!state.isOver, !state.watched.isEmpty)
+    }
+    guard isFirst else { return }
+    guard watches else { return cache.transactionClients.giveBack(client) }
+    // The next transaction must not fail because of what this one has watched.
+    Task { [cache, client, session] in
+      var commands = CommandBatch()
+      commands.begin("UNWATCH", arguments: 0)
+      // Without an answer the connection is not used again.
+      guard (try? await session.send(commands, within: cache.settings.removalTime)) != nil else { return }
+      cache.transactionClients.giveBack(client)
+    }
+  }
+
+  // MARK: Writing through
+
+  func merge(records: RecordSet) async throws -> ChangedKeys { try await commit(removing: [], merging: records) }
+
+  func removeRecord(for key: String) async throws { _ = try await commit(removing: [key], merging: RecordSet()) }
+
+  func clear() async throws { try await cache.clear() }
+}
