@@ -15,7 +15,7 @@ extension ApolloStore {
   public func updateObject<Object: GraphQLFragment>(
     ofType type: Object.Type, withKey key: String, variables: JSONObject = [:], _ body: (inout Object) throws -> Void
   ) async throws -> Bool {
-    try await withinReadWriteTransaction { try await $0.updateObject(ofType: type, withKey: key, variables: variables, body) }
+    try await updating { try await $0.updateObject(ofType: type, withKey: key, variables: variables, body) }
   }
 
   /// Writes the fields of the object under a key. If the object does not exist, it is created.

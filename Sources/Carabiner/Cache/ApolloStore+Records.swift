@@ -27,7 +27,16 @@ extension ApolloStore {
 
   /// Removes the records of some keys in one transaction. Returns how many existed.
   package func removeObjects(for keys: [String]) async throws -> Int {
-    try await withinReadWriteTransaction { transaction in
+    if isShared {
+      // Read before the transaction: it must not fail because another process renewed a record that is removed anyway.
+      let list = Array(Set(keys))
+      let existing = zip(list, try await cache.records(forKeys: list)).compactMap { $0.1 == nil ? nil : $0.0 }
+      try await withinReadWriteTransaction { transaction in
+        for key in existing { try await transaction.removeObject(for: key) }
+      }
+      return existing.count
+    }
+    return try await withinReadWriteTransaction { transaction in
       var count = 0
       for key in Set(keys) where try await transaction.record(for: key) != nil {
         try await transaction.removeObject(for: key)

@@ -53,7 +53,7 @@ extension ApolloStore {
   private static let maximumUpdates = 3
 
   /// Runs a transaction again after a conflict.
-  private func updating(_ body: (ReadWriteTransaction) async throws -> Bool) async throws -> Bool {
+  func updating(_ body: (ReadWriteTransaction) async throws -> Bool) async throws -> Bool {
     for _ in 1..<Self.maximumUpdates {
       do {
         return try await withinReadWriteTransaction(body)

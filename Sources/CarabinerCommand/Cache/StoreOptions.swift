@@ -31,7 +31,7 @@ struct StoreOptions: ParsableArguments {
   private static let maximumPasswordBytes = 64 << 10
   /// How long a store in Redis is waited for.
   private static let connectionTime = Duration.seconds(10)
-  /// The time for one step of a listing or a removal.
+  /// The time for one search for keys, or for one step of reading or removing records.
   private static let stepTime = Duration.seconds(600)
 
   private var isInRedis: Bool { store.map { $0.hasPrefix("redis://") || $0.hasPrefix("rediss://") } ?? false }

@@ -132,7 +132,7 @@ enum PluginStore {
       defer { views.deallocate() }
       var event = unsafe crb_error()
       unsafe event.size = unsafe UInt32(MemoryLayout<crb_error>.size)
-      let mayWorkLater = (error as? StoreError).map { [.locked, .diskFull].contains($0.code) } ?? false
+      let mayWorkLater = (error as? StoreError).map { [.locked, .diskFull, .conflict, .unavailable].contains($0.code) } ?? false
       unsafe event.flags = UInt32(CRB_ERROR_CACHE) | (mayWorkLater ? UInt32(CRB_ERROR_RETRYABLE) : 0)
       unsafe event.message = unsafe views.copy("\(error)", limit: .max) ?? (unsafe .absent)
       unsafe event.domain = unsafe views.copy("carabiner.store", limit: .max) ?? .absent

@@ -22,6 +22,11 @@ struct RedisSession: Sendable {
     }
   }
 
+  /// Sends a command before all later ones of this session, and does not wait for its answer.
+  func post(_ commands: CommandBatch, within budget: Duration) {
+    try? link.submit(commands, for: Call(), within: budget, onlyOn: serial)
+  }
+
   /// Runs commands as a transaction.
   ///
   /// - Throws: ``RedisError`` as ``RedisClient/transaction(_:within:)``, and with code `conflict` if a watched key was changed.

@@ -6,6 +6,9 @@ internal import Synchronization
 final class TransactionClients: Sendable {
   /// A store runs one transaction at a time, so more idle ones would not be used.
   private static let maximumIdle = 1
+  /// The most commands and bytes of one transaction.
+  private static let maximumCommands = 200_000
+  private static let maximumBytes = 64 << 20
   private static let interval = Duration.milliseconds(2)
 
   private let settings: RedisSettings
@@ -15,16 +18,26 @@ final class TransactionClients: Sendable {
   init(_ settings: RedisSettings, _ logger: Logger) {
     var settings = settings
     settings.connections = 1
+    (settings.limits.waitingCommands, settings.limits.waitingBytes) = (Self.maximumCommands, Self.maximumBytes)
     (self.settings, self.logger) = (settings, logger)
   }
 
   /// Takes a client that is connected.
   ///
+  /// - Parameter isWorthwhile: Whether a connection may still be waited for.
   /// - Throws: ``RedisError``, `CancellationError`.
-  func take(until deadline: ContinuousClock.Instant) async throws -> (client: RedisClient, session: RedisSession) {
+  func take(
+    until deadline: ContinuousClock.Instant, while isWorthwhile: () -> Bool
+  ) async throws -> (client: RedisClient, session: RedisSession) {
     let client = try idle.withLock { $0.popLast() } ?? RedisClient(settings, logger: logger)
-    while !client.isAvailable, .now < deadline { try await Task.sleep(for: Self.interval) }
-    return (client, try client.session())
+    do {
+      while !client.isAvailable, isWorthwhile(), .now < deadline { try await Task.sleep(for: Self.interval) }
+      return (client, try client.session())
+    } catch {
+      // It goes on connecting, less and less often.
+      giveBack(client)
+      throw error
+    }
   }
 
   /// Gives a client back. One that is one too many is closed.

@@ -135,7 +135,7 @@ final class RecordWriter: Sendable {
       throw RedisError(.unavailable, "the clock of Redis is not known yet; the log says why")
     }
     var commands = RecordCommands(layout, lives, offset: offset)
-    for key in keys { commands.remove(key) }
+    for key in keys + takeLarge(among: records[...]) { commands.remove(key) }
     for start in stride(from: 0, to: names.count, by: Self.step) {
       commands.removeKeys(names[start..<min(start + Self.step, names.count)])
     }

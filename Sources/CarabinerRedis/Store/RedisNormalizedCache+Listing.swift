@@ -45,11 +45,32 @@ extension RedisNormalizedCache: InspectableCache {
   }
 
   package func removeRecords(forKeys keys: [String]) async throws -> Int {
-    let list = Set(keys).sorted()
-    let existing = zip(list, try await records(forKeys: list)).filter { $0.1 != nil }.map(\.0)
+    let existing = try await existing(among: Set(keys).sorted())
     guard !existing.isEmpty else { return 0 }
     _ = try await apply(removing: existing, merging: RecordSet())
     return existing.count
+  }
+
+  /// The keys that exist, also those of records with malformed values.
+  private func existing(among keys: [String]) async throws -> [String] {
+    try await inspecting { scan, reader in
+      var existing: [String] = []
+      for key in keys {
+        guard !StoreLayout.isRoot(key) else {
+          var isThere = false
+          try await scan.keys(beginningWith: reader.layout.rootPrefix(key)) { isThere = isThere || !$0.isEmpty }
+          if isThere { existing.append(key) }
+          continue
+        }
+        var commands = CommandBatch()
+        commands.begin("EXISTS", arguments: 1)
+        commands.add(reader.layout.recordKey(key))
+        let reply = try await scan.client.send(commands, within: scan.deadline - .now)[0]
+        if let text = reply.errorText { throw RedisError(.serverRefused, "Redis refused EXISTS (\(text)); let the user run it") }
+        if reply.integer == 1 { existing.append(key) }
+      }
+      return existing
+    }
   }
 
   package func removeRecords(matching pattern: String) async throws -> Int {

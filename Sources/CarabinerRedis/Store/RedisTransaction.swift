@@ -6,21 +6,29 @@ extension RedisNormalizedCache {
   package func beginTransaction() async throws -> any SharedTransaction {
     let deadline = ContinuousClock.now + settings.removalTime
     _ = try reader()
+    guard isAvailable else { throw StoreError(.unavailable, "there is no connection to Redis; the log says why") }
     // The transaction must read what this node wrote before.
     await queue.drained()
-    return try await asking { RedisTransaction(self, try await transactionClients.take(until: deadline)) }
+    return try await asking {
+      RedisTransaction(self, try await transactionClients.take(until: deadline) { isAvailable })
+    }
   }
 }
 
-/// A transaction over a connection of its own. It watches the keys that it reads, and reads nothing from memory.
+/// A transaction over a connection of its own. It watches the records and fields of roots that it reads, and reads nothing from memory.
+/// Whole roots and lists of keys are not watched: they have too many keys.
 final class RedisTransaction: SharedTransaction {
   private struct State {
     var isOver = false
     /// The keys of Redis that are watched.
     var watched: Set<String> = []
+    /// Whether a `WATCH` was sent that nothing has ended.
+    var mayWatch = false
     /// The values of fields that were read, by record.
     var read: [String: FieldTable] = [:]
   }
+
+  private static let maximumWatched = 5000
 
   private let cache: RedisNormalizedCache
   private let client: RedisClient
@@ -57,17 +65,15 @@ final class RedisTransaction: SharedTransaction {
     let reader = try cache.reader()
     var records: [Record?] = []
     for key in keys {
-      if StoreLayout.isRoot(key) {
-        let prefix = cache.layout.rootPrefix(key)
-        let fields = try await rootKeys(key).map { String($0.dropFirst(prefix.count)) }
-        records += fields.isEmpty ? [nil] : try await self.records(for: [(key, fields)])
-      } else {
-        var read = CommandBatch()
-        read.begin("HGETALL", arguments: 1)
-        read.add(cache.layout.recordKey(key))
-        let replies = try await watched([cache.layout.recordKey(key)], read)
-        records.append(note(key, try replies.first.map { try RedisNormalizedCache.table($0, reader) } ?? FieldTable()))
+      guard !StoreLayout.isRoot(key) else {
+        records += try await cache.records(forKeys: [key])
+        continue
       }
+      var read = CommandBatch()
+      read.begin("HGETALL", arguments: 1)
+      read.add(cache.layout.recordKey(key))
+      let replies = try await watched([cache.layout.recordKey(key)], read)
+      records.append(note(key, try replies.first.map { try RedisNormalizedCache.table($0, reader) } ?? FieldTable()))
     }
     return records
   }
@@ -83,7 +89,14 @@ final class RedisTransaction: SharedTransaction {
   private func watched(_ keys: [String], _ read: CommandBatch) async throws -> ArraySlice<Reply> {
     let new = try state.withLock { state in
       guard !state.isOver else { throw StoreError(.transactionEnded, "the transaction has ended; begin a new one") }
-      return Set(keys).subtracting(state.watched)
+      let new = Set(keys).subtracting(state.watched)
+      // Redis compares each key with all others that the connection watches.
+      guard state.watched.count + new.count <= Self.maximumWatched else {
+        throw StoreError(
+          .unavailable, "a transaction can read \(Self.maximumWatched) records and fields of roots; read fewer in each")
+      }
+      state.mayWatch = true
+      return new
     }
     var commands = CommandBatch()
     if !new.isEmpty {
@@ -129,16 +142,27 @@ final class RedisTransaction: SharedTransaction {
     let entries =
       keys.map { Invalidation.Entry(key: $0, fields: []) } + changed.entries.map { .init(key: $0.key, fields: $0.fields) }
     let (objects, roots) = (keys.filter { !StoreLayout.isRoot($0) }, names)
-    try await cache.asking {
-      try await cache.writer.commit(
-        list, removing: objects, roots, changed: entries, over: session, until: deadline)
+    do {
+      try await cache.asking {
+        try await cache.writer.commit(list, removing: objects, roots, changed: entries, over: session, until: deadline)
+      }
+    } catch {
+      // EXEC ends the watch also if it runs nothing. Otherwise it may have run, and other nodes may have been notified.
+      if (error as? StoreError)?.code == .conflict { notWatching() } else { forget(keys + list.map(\.key)) }
+      throw error
     }
-    // EXEC has ended the watch.
-    state.withLock { $0.watched = [] }
+    notWatching()
     for key in keys + list.map(\.key) { cache.near.drop([], of: key) }
     // The names of the removed fields are not known.
     if !keys.isEmpty { cache.invalidations.notify(.cleared) }
     return changed
+  }
+
+  private func notWatching() { state.withLock { ($0.watched, $0.mayWatch) = ([], false) } }
+
+  private func forget(_ keys: [String]) {
+    for key in keys { cache.near.drop([], of: key) }
+    cache.invalidations.notify(.cleared)
   }
 
   /// The fields whose values differ from those that were read, or that were not read.
@@ -155,20 +179,18 @@ final class RedisTransaction: SharedTransaction {
   }
 
   func end() {
-    let (isFirst, watches) = state.withLock { state in
+    let (isFirst, mayWatch) = state.withLock { state in
       defer { state.isOver = true }
-      return (!state.isOver, !state.watched.isEmpty)
+      return (!state.isOver, state.mayWatch)
     }
     guard isFirst else { return }
-    guard watches else { return cache.transactionClients.giveBack(client) }
-    // The next transaction must not fail because of what this one has watched.
-    Task { [cache, client, session] in
+    if mayWatch {
+      // Before all commands of the next transaction, which must not fail because of what this one has read.
       var commands = CommandBatch()
       commands.begin("UNWATCH", arguments: 0)
-      // Without an answer the connection is not used again.
-      guard (try? await session.send(commands, within: cache.settings.removalTime)) != nil else { return }
-      cache.transactionClients.giveBack(client)
+      session.post(commands, within: cache.settings.removalTime)
     }
+    cache.transactionClients.giveBack(client)
   }
 
   // MARK: Writing through

@@ -35,7 +35,7 @@ final class ChainRuntime: Sendable {
   private let authorities: [UInt8]?
   /// The maximum size of that file, in bytes.
   private static let maximumAuthorityBytes = 16 << 20
-  /// The digest of the login and the certificates that the store was opened with; nil if its settings refer to none.
+  /// The digest of the login and the certificates that the store was opened with; nil if it is not in Redis.
   private let storeIdentity: [UInt8]?
 
   /// - Parameters:

@@ -61,7 +61,7 @@ extension Manifest {
   private static let maximumCertificateBytes = 16 << 20
 
   /// A digest of what the store's settings refer to outside of the manifest: the login and the contents of the certificate files;
-  /// nil if they refer to nothing.
+  /// nil if the store is not in Redis.
   ///
   /// - Throws: ``ManifestError`` if a reference cannot be resolved.
   func storeIdentity(_ secrets: SecretReferences) throws -> [UInt8]? {

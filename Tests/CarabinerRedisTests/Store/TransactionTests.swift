@@ -103,14 +103,34 @@ struct TransactionTests {
     }
   }
 
+  @Test("R13: what a refused read has watched does not disturb the next transaction")
+  func refusedRead() async throws {
+    _ = try server.ask("SET", "{crb:shop}:r:H:9", "1")
+    let error = await #expect(throws: StoreError.self) {
+      try await node.store.withinReadWriteTransaction { try await $0.record(for: "H:9") }
+    }
+    #expect(error?.code == .unavailable && error?.message.contains("HMGET") == true, "\(error as Any)")
+    _ = try server.ask("DEL", "{crb:shop}:r:H:9")
+    #expect(try await node.store.update(operation) { increase(&$0) })
+  }
+
+  @Test("R13: a transaction of 5,000 records is written as one, and removals by key depend on nothing that was read")
+  func large() async throws {
+    let records = (0..<5000).map { Record(key: "H:\($0)", fields: ["a": Data("\($0)".utf8)]) }
+    try await node.store.withinReadWriteTransaction { try await $0.merge(RecordSet(records)) }
+    #expect(try server.keys().count == 5002)
+    #expect(try await other.cache.records(for: [("H:4999", ["a"])])[0]?["a"].map { Array($0) } == Array("4999".utf8))
+    #expect(try await node.store.removeObjects(for: records.map(\.key) + ["H:x"]) == 5000)
+    #expect(try server.keys().count == 2)
+  }
+
   @Test("R13: after its connection was lost, a transaction writes nothing")
   func lostConnection() async throws {
     let error = await #expect(throws: StoreError.self) {
       try await node.store.withinReadWriteTransaction { transaction in
         #expect(try await transaction.read(operation)?.data?["n"] == 0)
         _ = try server.ask("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-        await other.isReady()
-        try await other.publish(#"{"n":5}"#, for: "{ n }")
+        _ = try server.ask("SET", "{crb:shop}:f:QUERY_ROOT|n", "17000000000005")
         try await transaction.write(["n": 1], for: operation)
       }
     }

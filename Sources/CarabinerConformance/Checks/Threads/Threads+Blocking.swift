@@ -37,7 +37,8 @@ extension Check {
             trial.notes.warn(text, at: place)
           }
         }
-        lookForRareBlocks(trial, stage, instance)
+        // Thousands of calls of a hook that always blocks would take hours, and add nothing.
+        if clock.least.allSatisfy({ $0.1 <= limit }) { lookForRareBlocks(trial, stage, instance) }
       }
     })
 
