@@ -1,9 +1,22 @@
 /// Bytes as text in base64 (RFC 4648).
 package enum Base64 {
-  private static let urlAlphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+  private static let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+  private static let alphabet = Array("\(letters)+/".utf8)
+  private static let urlAlphabet = Array("\(letters)-_".utf8)
+
+  /// The bytes with padding.
+  package static func encoded(_ bytes: some Collection<UInt8>) -> String {
+    var text = encoded(bytes, alphabet)
+    while text.count % 4 != 0 { text.append(UInt8(ascii: "=")) }
+    return String(decoding: text, as: UTF8.self)
+  }
 
   /// The bytes in the alphabet of URLs, without padding.
   package static func urlEncoded(_ bytes: some Collection<UInt8>) -> String {
+    String(decoding: encoded(bytes, urlAlphabet), as: UTF8.self)
+  }
+
+  private static func encoded(_ bytes: some Collection<UInt8>, _ alphabet: [UInt8]) -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count * 4 + 2) / 3)
     var bits = 0
@@ -13,11 +26,11 @@ package enum Base64 {
       bits += 8
       while bits >= 6 {
         bits -= 6
-        text.append(urlAlphabet[Int(pending >> UInt32(bits) & 0x3F)])
+        text.append(alphabet[Int(pending >> UInt32(bits) & 0x3F)])
       }
     }
-    if bits > 0 { text.append(urlAlphabet[Int(pending << UInt32(6 - bits) & 0x3F)]) }
-    return String(decoding: text, as: UTF8.self)
+    if bits > 0 { text.append(alphabet[Int(pending << UInt32(6 - bits) & 0x3F)]) }
+    return text
   }
 
   /// The bytes of a text in either alphabet, with or without padding; nil if the text is malformed.

@@ -20,6 +20,9 @@ struct ConnectTextTests {
     let text = Base64.urlEncoded(bytes)
     #expect(Base64.decoded(text) == bytes)
     #expect(!text.contains("=") && !text.contains("+") && !text.contains("/"))
+    let padded = Base64.encoded(bytes)
+    #expect(Base64.decoded(padded) == bytes)
+    #expect(padded.utf8.count % 4 == 0 && !padded.contains("-") && !padded.contains("_"))
   }
 
   @Test(
