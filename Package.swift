@@ -368,6 +368,14 @@ if !librariesOnly {
       ],
       exclude: ["Store/Golden"],
       swiftSettings: swiftSettings),
+    // A client of etcd's JSON gateway, and keys that are followed.
+    .target(
+      name: "CarabinerEtcd", dependencies: ["Carabiner", "CarabinerCurl", "CarabinerWire"], swiftSettings: swiftSettings),
+    .testTarget(
+      name: "CarabinerEtcdTests",
+      dependencies: ["CarabinerEtcd", "Carabiner", "CarabinerCurl", "CarabinerWire", "ScriptedServer", "TestTools"],
+      exclude: ["Messages/Recorded"],
+      swiftSettings: swiftSettings),
     // How a candidate reaches the nodes of a fleet, as a rule without input and output, and its simulation.
     .target(name: "CarabinerFleet", dependencies: ["CarabinerDigest"], swiftSettings: swiftSettings),
     .target(

@@ -47,6 +47,19 @@ public final class CertificateFiles: Sendable {
   /// The path of one of the files.
   public func path(_ name: String) -> String { folder.appending(path: name).path }
 
+  /// Makes `NAME.pem` with the key `NAME.key`, signed by the authority, for a client.
+  ///
+  /// - Parameter subject: As openssl takes it, for example "/O=nodes".
+  public func makeClient(_ name: String, subject: String) async throws {
+    let script = """
+      set -e
+      openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout \(name).key -out \(name).csr -subj "\(subject)"
+      openssl x509 -req -in \(name).csr -CA authority.pem -CAkey authority.key -CAcreateserial -days 3650 -out \(name).pem
+      """
+    let run = try await ToolRun(URL(filePath: "/bin/sh"), ["-c", script], in: folder)
+    guard run.status == 0 else { throw NotMade(output: run.errors) }
+  }
+
   /// The settings of a redis-server that needs a client's certificate, or none.
   public func server(needsClient: Bool = false) -> [String] {
     [

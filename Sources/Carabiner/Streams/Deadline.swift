@@ -1,5 +1,5 @@
 /// The time by which work must end.
-struct Deadline: Sendable {
+package struct Deadline: Sendable {
   private let instant: ContinuousClock.Instant
   /// The time from creation to the deadline.
   let duration: Duration
@@ -11,14 +11,14 @@ struct Deadline: Sendable {
   }
 
   /// Creates a deadline after a number of seconds.
-  init(seconds: Double) {
+  package init(seconds: Double) {
     self.init(after: .bounded(seconds: seconds))
   }
 
   /// Runs `body`; if the deadline passes first, cancels it.
   ///
   /// - Throws: `late`, or the error of `body`.
-  func bounding<Value: Sendable>(
+  package func bounding<Value: Sendable>(
     _ late: @autoclosure () -> any Error, _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
     try await withThrowingTaskGroup(of: Value?.self) { group in

@@ -1,0 +1,32 @@
+/// Keys of etcd: one, or all that begin with a text.
+package enum EtcdKeys: Sendable, Hashable {
+  case one(String)
+  case all(prefix: String)
+
+  /// The key, or the first one.
+  var start: [UInt8] {
+    switch self {
+    case .one(let text), .all(let text):
+      // An empty key is refused. The first key of all is one zero byte.
+      text.isEmpty ? [0] : Array(text.utf8)
+    }
+  }
+
+  /// The first key behind them; nil for one key. One zero byte means that there is none.
+  var end: [UInt8]? {
+    guard case .all(let prefix) = self else { return nil }
+    var bytes = Array(prefix.utf8)
+    while let last = bytes.popLast() {
+      if last < 0xFF { return bytes + [last + 1] }
+    }
+    return [0]
+  }
+
+  /// Whether a key is among them.
+  package func contains(_ key: String) -> Bool {
+    switch self {
+    case .one(let text): key == text
+    case .all(let prefix): key.utf8.starts(with: prefix.utf8)
+    }
+  }
+}
