@@ -430,12 +430,28 @@ if !librariesOnly {
     .executableTarget(name: "CarabinerLauncher", dependencies: ["CConfine", "CLaunching"], linkerSettings: withoutSwift),
     .executableTarget(
       name: "CarabinerWorker", dependencies: ["CCarabiner", "CConfine", "CCrossing"], linkerSettings: withoutSwift),
+    // Plugin files from URLs, in a folder by digest.
+    .target(
+      name: "CarabinerDownloads",
+      dependencies: [
+        "Carabiner", "CarabinerCurl", "CarabinerDigest", "CarabinerFiles", "CarabinerManifest", "CarabinerRelease",
+        "CarabinerWire",
+      ],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "CarabinerDownloadsTests",
+      dependencies: [
+        "CarabinerDownloads", "Carabiner", "CarabinerDigest", "CarabinerManifest", "CarabinerWire", "ScriptedServer", "TestTools",
+      ],
+      swiftSettings: swiftSettings),
     // A host for one's own program: generations of a manifest, and the gateway over them.
     .target(
       name: "CarabinerServer",
       dependencies: [
-        "Carabiner", "CarabinerABI", "CarabinerCurl", "CarabinerDigest", "CarabinerFiles", "CarabinerGateway", "CarabinerHost",
-        "CarabinerManifest", "CarabinerRESP", "CarabinerRedis", "CarabinerRelease", "CarabinerSQLite", "CarabinerTracing",
+        "Carabiner", "CarabinerABI", "CarabinerCurl", "CarabinerDigest", "CarabinerDownloads", "CarabinerFiles",
+        "CarabinerGateway",
+        "CarabinerHost", "CarabinerManifest", "CarabinerRESP", "CarabinerRedis", "CarabinerRelease", "CarabinerSQLite",
+        "CarabinerTracing",
         "CarabinerWebSocket", "CarabinerWire", "CLinux", "CProgram",
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Logging", package: "swift-log"),
@@ -511,7 +527,7 @@ if !librariesOnly {
       name: "CarabinerCommand",
       dependencies: [
         "Carabiner", "CarabinerABI", "CarabinerConformance", "CarabinerConnect", "CarabinerCurl", "CarabinerDemoServer",
-        "CarabinerDigest", "CarabinerFiles",
+        "CarabinerDigest", "CarabinerDownloads", "CarabinerFiles",
         "CarabinerGateway", "CarabinerHost", "CarabinerManifest", "CarabinerRESP", "CarabinerRedis", "CarabinerRelease",
         "CarabinerServer", "CarabinerSQLite", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire", "CProgram",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

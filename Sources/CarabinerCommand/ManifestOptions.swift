@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CarabinerDownloads
 internal import CarabinerHost
 internal import CarabinerManifest
 internal import CarabinerServer
@@ -21,10 +22,18 @@ struct ManifestOptions: ParsableArguments {
 
   /// The manifest with its plugins pinned, or an empty one if none is given.
   ///
-  /// - Parameter trust: The keys that must have signed the manifest and the plugins; nil if signatures are not checked, and nothing is
-  ///   pinned.
-  func pinnedManifest(trusting trust: TrustPolicy?) throws -> Manifest {
-    guard let path, let trust else { return try manifest() }
-    return try ReleaseCheck(trust).pinnedManifest(at: path)
+  /// - Parameters:
+  ///   - trust: The keys that must have signed the manifest and the plugins; nil if signatures are not checked, and nothing is pinned.
+  ///   - downloads: Downloads the plugins with URLs.
+  /// - Returns: Also the files that were downloaded.
+  func pinnedManifest(
+    trusting trust: TrustPolicy?, _ downloads: PluginDownloads
+  ) throws -> (manifest: Manifest, downloaded: DownloadedPlugins) {
+    guard let path, let trust else {
+      let written = try manifest()
+      let downloaded = try downloads.files(of: written)
+      return (downloaded.replacingURLs(in: written), downloaded)
+    }
+    return try ReleaseCheck(trust).pinnedManifest(at: path, downloads)
   }
 }

@@ -35,6 +35,8 @@ extension CurlTransport {
     public var bufferedBodyBytes = 256 * 1024
     /// The maximal number of redirects that are followed.
     public var maximumRedirects = 5
+    /// Whether a redirect is returned as the response, for callers with rules of their own.
+    package var returnsRedirects = false
     /// The headers of a request that are sent again after a redirect to another origin, in addition to those that describe the body.
     ///
     /// Each entry is a name, or a prefix and a star. All other headers are dropped, because the caller did not choose that origin.

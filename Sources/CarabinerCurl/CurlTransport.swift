@@ -57,6 +57,7 @@ public final class CurlTransport: HTTPTransport {
 
   /// Follows redirects. A separate function, because the frame of ``send(_:)`` is part of each request.
   private func follow(_ first: String, from response: HTTPResponse, to request: URLRequest) async throws -> HTTPResponse {
+    if configuration.returnsRedirects { return response }
     var (request, response, target) = (request, response, first)
     var redirects = 0
     while true {

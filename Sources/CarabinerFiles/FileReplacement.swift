@@ -37,20 +37,25 @@ package enum FileReplacement {
   ///
   /// - Returns: Whether all were written. If not, `errno` has the reason.
   package static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-    unsafe bytes.withUnsafeBytes { buffer in
-      var done = 0
-      while done < buffer.count {
-        let count = unsafe Glibc.write(descriptor, buffer.baseAddress.map { unsafe $0 + done }, buffer.count - done)
-        if count < 0, errno == EINTR { continue }
-        guard count > 0 else { return false }
-        done += count
-      }
-      return true
+    unsafe bytes.withUnsafeBytes { unsafe writeAll($0, to: descriptor) }
+  }
+
+  /// Writes all bytes to an open file.
+  ///
+  /// - Returns: Whether all were written. If not, `errno` has the reason.
+  package static func writeAll(_ buffer: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+    var done = 0
+    while done < buffer.count {
+      let count = unsafe Glibc.write(descriptor, buffer.baseAddress.map { unsafe $0 + done }, buffer.count - done)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return false }
+      done += count
     }
+    return true
   }
 
   /// Makes the new name last. A file system that cannot do this is not an error: the file is written.
-  private static func syncFolder(of path: String) {
+  package static func syncFolder(of path: String) {
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     let descriptor = unsafe open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return }

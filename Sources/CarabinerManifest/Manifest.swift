@@ -31,6 +31,8 @@ package struct Manifest: Sendable, Equatable {
       indexRules()
     }
   }
+  /// Headers and certificate authorities of requests for plugin files.
+  package var downloads: [Download] = []
   /// The settings of the built-in `max-retry`.
   package var maxRetry = MaxRetryInterceptor.Configuration()
   /// The settings of the built-in `persisted-queries`, which does nothing unless it is enabled.
@@ -77,8 +79,22 @@ extension Manifest {
     package enum Source: Sendable, Hashable {
       /// A plugin library, and the SHA-256 that it must have if it is pinned.
       case file(String, pin: String?)
+      /// A plugin library that is downloaded, and the SHA-256 that it must have.
+      case url(String, pin: String)
       /// A declared call into an unmodified C library. The declaration is checked when the call is bound.
       case ffi(JSONValue)
+
+      /// The key of the entry that names it.
+      package var key: String {
+        switch self {
+        case .file: "file"
+        case .url: "url"
+        case .ffi: "ffi"
+        }
+      }
+
+      /// Whether it is a plugin library.
+      package var isLibrary: Bool { if case .ffi = self { false } else { true } }
     }
 
     /// The services beyond log and timer that a manifest may grant.

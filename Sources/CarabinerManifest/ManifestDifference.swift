@@ -36,6 +36,7 @@ package struct ManifestDifference: Sendable, Hashable {
       if before != after { lines.append("~ chain/\(list.rawValue): \(before) becomes \(after)") }
     }
     if old.rules != new.rules { lines.append("~ rules: \(old.rules.count) become \(new.rules.count), or changed") }
+    compare("downloads", \.downloads)
     compare("protocol", \.callProtocol)
     compare("connect", \.connect)
     compare("endpoint", \.endpoint)
@@ -69,7 +70,11 @@ package struct ManifestDifference: Sendable, Hashable {
     case (.file(let before, let oldPin), .file(let after, let newPin)):
       if before != after { changes.append("file \(before) becomes \(after)") }
       if oldPin != newPin { changes.append("sha256") }
-    default: compare("ffi", \.source)
+    case (.url(let before, let oldPin), .url(let after, let newPin)):
+      if before != after { changes.append("url \(before) becomes \(after)") }
+      if oldPin != newPin { changes.append("sha256") }
+    case (.ffi, .ffi): compare("ffi", \.source)
+    default: changes.append("its source")
     }
     compare("interceptor", \.interceptor)
     compare("config", \.configuration)

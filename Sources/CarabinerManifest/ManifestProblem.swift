@@ -26,6 +26,8 @@ package struct ManifestProblem: Error, Sendable, Hashable, CustomStringConvertib
     case mandatoryDisabled
     case pluginRefused
     case crashLoop
+    case downloadFailed
+    case pinMismatch
     case isolation
     case sharedStore
   }

@@ -163,7 +163,7 @@ struct ManifestRefusalTests {
     .plugin("a number as name", "{name: 1, file: present.plugin}", .wrongType, "/name", "a text, and is a number"),
     .plugin("capitals", "{name: Auth, file: present.plugin}", .invalidValue, "/name", "lower-case letters, digits and -"),
     .plugin("the name of a built-in", "{name: store, file: present.plugin}", .duplicateName, "/name", "of the cache list"),
-    .plugin("neither file nor ffi", "{name: a}", .missing, "", "needs either file or ffi; write one of them"),
+    .plugin("neither file nor ffi", "{name: a}", .missing, "", "needs either file, url or ffi; write one of them"),
     .plugin("both file and ffi", "{name: a, file: present.plugin, ffi: {}}", .invalidValue, "", "both file and ffi"),
     .plugin("a missing file", "{name: a, file: absent.so}", .missing, "/file", "absent.so; build the plugin, or correct"),
     .plugin("NUL in a path", "{name: a, file: \"a\\0b\"}", .invalidValue, "/file", "cannot hold NUL"),
@@ -245,7 +245,8 @@ struct ManifestRefusalTests {
 
   /// All manifests with one mistake.
   static let all =
-    documents + settings + others + Refusal.stores + Refusal.redisStores + plugins + Refusal.isolations + Refusal.clients
+    documents + settings + others + Refusal.stores + Refusal.redisStores + plugins + Refusal.downloads + Refusal.isolations
+    + Refusal.clients
     + Refusal.gateway
     + Refusal.upstreams
     + chains

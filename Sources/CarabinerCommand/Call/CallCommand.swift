@@ -29,6 +29,7 @@ struct CallCommand: AsyncParsableCommand {
 
   @OptionGroup var source: ManifestOptions
   @OptionGroup var trust: TrustOptions
+  @OptionGroup var pluginCache: PluginCacheOptions
 
   @Option(name: .long, help: "The URL of the server, in front of the service. It overrides the manifest's endpoint.")
   var endpoint: String?
@@ -134,6 +135,7 @@ struct CallCommand: AsyncParsableCommand {
     // The manifest is read once and never compared, and crashes are not counted.
     configuration.pinsFiles = false
     configuration.trust = trust.policy
+    pluginCache.configure(&configuration)
     configuration.countsCrashes = false
     configuration.timingInterval = 0
     configuration.secrets = Terminal.secrets

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CarabinerDownloads
 internal import CarabinerHost
 internal import CarabinerManifest
 internal import CarabinerRelease
@@ -30,6 +31,7 @@ struct CheckCommand: AsyncParsableCommand {
   var user: String?
   @OptionGroup var probe: ProbeOptions
   @OptionGroup var trust: TrustOptions
+  @OptionGroup var pluginCache: PluginCacheOptions
 
   func validate() throws {
     guard schema == (manifest == nil) else { throw ValidationError("give either -m MANIFEST or --schema") }
@@ -82,7 +84,16 @@ struct CheckCommand: AsyncParsableCommand {
     found += loaded.problems(of: SecretReferences(directory: loaded.directory)).map { Diagnostic($0) }
     found += loaded.storeProblems().map { Diagnostic($0) }
     found += loaded.operationListProblems().map { Diagnostic($0) }
-    found += pluginProblems(of: loaded, at: path, isolation, signatures?.check, signatures?.pins)
+    let downloads = pluginCache.downloads
+    do {
+      let downloaded = try downloads.files(of: loaded, needsSidecars: signatures != nil)
+      defer { withExtendedLifetime(downloaded) {} }
+      found += downloaded.warnings.map { Diagnostic($0, severity: .warning) }
+      found += pluginProblems(of: loaded, downloaded, at: path, isolation, signatures?.check, signatures?.pins)
+    } catch {
+      found += ((error as? ManifestError)?.problems ?? [ManifestProblem(.downloadFailed, "\(error)")]).map { Diagnostic($0) }
+      found += pluginProblems(of: loaded, DownloadedPlugins(), at: path, isolation, signatures?.check, signatures?.pins)
+    }
     // A child process finds some of the problems too.
     var seen: Set<Diagnostic> = []
     return Diagnostic.placed(found, in: loaded).filter { seen.insert($0).inserted }
@@ -91,18 +102,26 @@ struct CheckCommand: AsyncParsableCommand {
   /// Loads each plugin in a child process, then all valid plugins together in another, to find conflicts between them.
   ///
   /// - Parameters:
+  ///   - downloaded: The files of plugins with URLs. Plugins whose files are missing are left out.
   ///   - check: Verifies their files; nil if signatures are not checked.
   ///   - pins: The digest of the manifest that was verified; nil likewise.
   private func pluginProblems(
-    of loaded: Manifest, at path: String, _ isolation: IsolationOverrides, _ check: ReleaseCheck?, _ pins: ProbePins?
+    of loaded: Manifest, _ downloaded: DownloadedPlugins, at path: String, _ isolation: IsolationOverrides,
+    _ check: ReleaseCheck?, _ pins: ProbePins?
   ) -> [Diagnostic] {
+    let local = downloaded.replacingURLs(in: loaded)
     var found: [Diagnostic] = []
     var refused: [String] = []
     var pins = pins
-    for plugin in loaded.plugins {
-      if let check, case .file(let path, let pin) = plugin.source {
+    for (plugin, there) in zip(loaded.plugins, local.plugins) {
+      if case .url = there.source {
+        refused.append(plugin.name)
+        continue
+      }
+      if let check, case .file(let path, let pin) = there.source {
         do {
-          pins?.plugins[plugin.name] = try check.plugin(plugin, at: path, pin: pin).digest
+          let sidecar = downloaded.sidecars[plugin.name]
+          pins?.plugins[plugin.name] = try check.plugin(there, at: path, pin: pin, sidecar: sidecar).digest
         } catch {
           // A gateway refuses the file of a disabled plugin too.
           found.append(Diagnostic(unverified: error, plugin))
@@ -110,31 +129,39 @@ struct CheckCommand: AsyncParsableCommand {
           continue
         }
       }
-      let report = PluginProbe(loaded, at: path, plugin: plugin, timeout: probe.probeTimeout, pins: pins).report()
+      let report = PluginProbe(
+        loaded, at: path, plugin: there, timeout: probe.probeTimeout, pins: pins, downloads: downloaded.folder
+      ).report()
       // A plugin may be disabled because it is broken, so its problems are only warnings.
       let severity: Diagnostic.Severity = plugin.isEnabled ? .error : .warning
       found += report.problems.map { Diagnostic($0, severity: severity) }
       if let refusal = report.refusal { found.append(Diagnostic(refusal, of: plugin, severity: severity)) }
       found += report.missingGrants.filter { $0.entry == plugin.name }.map { Diagnostic.missing(grant: $0.grant, of: plugin) }
-      found += workerWarnings(about: plugin, of: loaded, isolation, report).map { Diagnostic($0, severity: .warning) }
+      found += workerWarnings(about: there, of: loaded, isolation, report, plugin.source.key).map {
+        Diagnostic($0, severity: .warning)
+      }
       if report.refusal != nil || !report.problems.isEmpty { refused.append(plugin.name) }
     }
-    let report = PluginProbe(loaded, at: path, without: refused, timeout: probe.probeTimeout, pins: pins).report()
+    let report = PluginProbe(
+      loaded, at: path, without: refused, timeout: probe.probeTimeout, pins: pins, downloads: downloaded.folder
+    ).report()
     found += report.problems.map { Diagnostic($0) }
     if let refusal = report.refusal { found.append(Diagnostic(ManifestProblem(.invalidValue, refusal.message))) }
     return found
   }
 
   /// Warnings about a plugin that runs in a worker and was probably written for the process of the host.
+  ///
+  /// - Parameter key: The key of the entry that names its file.
   private func workerWarnings(
-    about plugin: Manifest.Plugin, of loaded: Manifest, _ isolation: IsolationOverrides, _ report: ProbeReport
+    about plugin: Manifest.Plugin, of loaded: Manifest, _ isolation: IsolationOverrides, _ report: ProbeReport, _ key: String
   ) -> [ManifestProblem] {
     guard case .file(let path, _) = plugin.source, loaded.isolation(of: plugin, isolation) != .inProcess else { return [] }
     var warnings: [ManifestProblem] = []
     if let imports = try? RefusedImports.of(path: path), !imports.isEmpty {
       warnings.append(
         ManifestProblem(
-          .isolation, at: plugin.pointer.appending("file"),
+          .isolation, at: plugin.pointer.appending(key),
           "the plugin \(plugin.name) imports \(imports.joined(separator: ", ")), which workers refuse; if it calls them, grant it fetch "
             + "for requests, or write isolation: in-process"))
     }

@@ -28,7 +28,7 @@ struct Diagnostic: Hashable {
       case .configurationRefused: "config"
       case .noSuchInterceptor: "interceptor"
       case .isolation: "isolation"
-      default: "file"
+      default: plugin.source.key
       }
     self.severity = severity
     code = refusal.code.rawValue
@@ -49,7 +49,8 @@ struct Diagnostic: Hashable {
     case let error as HostError: self.init(error, of: plugin)
     case let error as ReleaseError:
       self.init(
-        .error, error.code.rawValue, ManifestProblem(.pluginRefused, at: plugin.pointer.appending("file"), error.message))
+        .error, error.code.rawValue,
+        ManifestProblem(.pluginRefused, at: plugin.pointer.appending(plugin.source.key), error.message))
     default: self.init(ManifestProblem(.pluginRefused, at: plugin.pointer, "\(error)"))
     }
   }

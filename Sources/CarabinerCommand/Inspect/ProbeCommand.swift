@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CarabinerDownloads
 internal import CarabinerHost
 internal import CarabinerManifest
 internal import CarabinerServer
@@ -15,6 +16,7 @@ struct ProbeCommand: AsyncParsableCommand {
   @Option(name: .long) var without: [String] = []
   @Option(name: .long) var manifestDigest: String?
   @Option(name: .long) var pin: [String] = []
+  @Option(name: .long) var pluginCache: String?
 
   func run() async throws {
     var report = ProbeReport()
@@ -22,7 +24,7 @@ struct ProbeCommand: AsyncParsableCommand {
       if let plugin { report.interceptors = .array(try PluginLibrary.inWorker(path: plugin).interceptors.map(\.json)) }
       if let manifest {
         let pins = ProbePins(manifest: manifestDigest, plugins: pin)
-        let loaded = try pins?.manifest(at: manifest) ?? Manifest.load(path: manifest)
+        let loaded = try (pins?.manifest(at: manifest) ?? Manifest.load(path: manifest)).usingDownloads(in: pluginCache)
         let chain = try HostedChain(only.map { loaded.onlyPlugin($0) } ?? loaded.without(without.contains))
         if let library = only.flatMap({ chain.libraries[$0] }) { report.interceptors = .array(library.interceptors.map(\.json)) }
       }

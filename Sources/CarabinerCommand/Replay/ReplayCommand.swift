@@ -28,6 +28,7 @@ struct ReplayCommand: AsyncParsableCommand {
 
   @OptionGroup var source: ManifestOptions
   @OptionGroup var trust: TrustOptions
+  @OptionGroup var pluginCache: PluginCacheOptions
 
   @Flag(name: .long, help: "Also compare the requests to the upstream.")
   var requests = false
@@ -62,8 +63,9 @@ struct ReplayCommand: AsyncParsableCommand {
 
   private func replay() async throws -> ReplayReport {
     let run = ReplayRun(record: file, ignoredHeaders: ignoreHeader, comparesRequests: requests, maximumShown: show)
-    return try await run.report(try source.pinnedManifest(trusting: trust.policy), hiding: Terminal.secrets) {
-      Terminal.complain("warning: \($0)")
-    }
+    let (manifest, downloaded) = try source.pinnedManifest(trusting: trust.policy, pluginCache.downloads)
+    // The files may not be removed before the end.
+    defer { withExtendedLifetime(downloaded) {} }
+    return try await run.report(manifest, hiding: Terminal.secrets) { Terminal.complain("warning: \($0)") }
   }
 }

@@ -28,6 +28,7 @@ struct RunCommand: AsyncParsableCommand {
 
   @OptionGroup var source: ManifestOptions
   @OptionGroup var trust: TrustOptions
+  @OptionGroup var pluginCache: PluginCacheOptions
 
   @Option(name: .long, help: "The URL of the GraphQL server. It overrides the manifest's endpoint.")
   var endpoint: String?
@@ -168,6 +169,7 @@ struct RunCommand: AsyncParsableCommand {
     // The manifest is read once and never compared, and crashes are not counted.
     configuration.pinsFiles = false
     configuration.trust = trust.policy
+    pluginCache.configure(&configuration)
     configuration.countsCrashes = false
     configuration.timingInterval = 0
     configuration.secrets = Terminal.secrets

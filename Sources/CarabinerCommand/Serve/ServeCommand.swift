@@ -36,6 +36,7 @@ struct ServeCommand: AsyncParsableCommand {
 
   @OptionGroup var source: ManifestOptions
   @OptionGroup var trust: TrustOptions
+  @OptionGroup var pluginCache: PluginCacheOptions
   @OptionGroup var limits: ServeLimits
   @OptionGroup var tracing: TracingOptions
 
@@ -87,7 +88,7 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "A folder for data that is kept between runs, such as crashes of plugins (settings: {crash-loop: …}) and serials (--trust).",
+      "A folder for data that is kept between runs, such as crashes of plugins (settings: {crash-loop: …}), serials (--trust), and plugins that were downloaded.",
       valueName: "dir"))
   var state: String?
 
@@ -221,6 +222,7 @@ struct ServeCommand: AsyncParsableCommand {
     configuration.stateLock = inheritance?.stateLock
     configuration.startsFromLastGood = startFromLastGood
     configuration.trust = trust.policy
+    pluginCache.configure(&configuration)
     configuration.trust?.enforcesRevocation = enforceRevocation
     configuration.installsCrashReporter = true
     configuration.watchesFiles = watch
@@ -253,6 +255,10 @@ struct ServeCommand: AsyncParsableCommand {
       EffectiveSetting(flag: "trust-threshold", "\(trust.trustThreshold ?? 1)", default: "1"),
       EffectiveSetting(flag: "revoked", trust.revoked ?? "none", default: "none"),
       EffectiveSetting(flag: "enforce-revocation", "\(enforceRevocation)", default: "false"),
+      EffectiveSetting(
+        flag: "plugin-cache", pluginCache.pluginCache ?? state.map { "\($0)/plugins" } ?? "none",
+        default: state.map { "\($0)/plugins" } ?? "none"),
+      EffectiveSetting(flag: "plugin-cache-size", ByteSizeText.print(pluginCache.pluginCacheSize), default: "1GiB"),
       EffectiveSetting(flag: "time-stages", "\(timeStages)", default: "\(StageTimings.defaultInterval)"),
     ]
     LargeBlocks.returnToSystem()

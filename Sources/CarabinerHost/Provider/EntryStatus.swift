@@ -49,7 +49,7 @@ extension HostedChain {
       let calls = instance?.statistics.calls
       let (origin, path): (StagePlan.Stage.Origin, String) =
         switch plugin.source {
-        case .file(let path, _): (.plugin, path)
+        case .file(let path, _), .url(let path, _): (.plugin, path)
         case .ffi(let declaration): (.ffi, function?.library ?? declaration["library"]?.string ?? "")
         }
       return EntryStatus(

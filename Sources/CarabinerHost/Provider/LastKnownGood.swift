@@ -41,8 +41,10 @@ package struct LastKnownGood: Sendable {
         try plugins.map { entry in
           guard var object = entry.object, let library = object["name"]?.string.flatMap({ libraries[$0] }) else { return entry }
           object["sha256"] = .string(library.digest)
-          // With library-paths the file is not copied: $ORIGIN would be another folder.
-          guard object["library-paths"] == nil else { return .object(object) }
+          let isDownloaded = object["url"] != nil
+          object["url"] = nil
+          // With library-paths the file is not copied: $ORIGIN would be another folder. Downloads can be removed, so they always are.
+          guard isDownloaded || object["library-paths"] == nil else { return .object(object) }
           let file = "\(library.digest).so"
           try copy(library, to: file)
           kept.insert(file)
@@ -80,6 +82,23 @@ package struct LastKnownGood: Sendable {
       guard let signatures = KeptSignatures(json) else { throw unreadable }
       return (path, signatures)
     }
+  }
+
+  /// The digests of the files that the kept manifest pins; empty if there is none, or if it cannot be used.
+  package func pins() -> Set<String> {
+    guard let (_, record) = try? read() else { return [] }
+    return Set((record["manifest"]?["plugins"]?.array ?? []).compactMap { $0["sha256"]?.string?.lowercased() })
+  }
+
+  /// The manifest with the kept copies in place of files that would be downloaded.
+  package func usingCopiesOfDownloads(in manifest: Manifest) -> Manifest {
+    var changed = manifest
+    for index in changed.plugins.indices {
+      guard case .url(_, let digest) = changed.plugins[index].source else { continue }
+      let copy = "\(directory)/\(digest).so"
+      if unsafe access(copy, F_OK) == 0 { changed.plugins[index].source = .file(copy, pin: digest) }
+    }
+    return changed
   }
 
   /// The manifest with the kept copies in place of the files, which may have been replaced since.

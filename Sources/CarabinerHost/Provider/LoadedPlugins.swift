@@ -103,6 +103,10 @@ struct LoadedPlugins: Sendable {
       let function = try FFIFunction(
         FFIDeclaration(declaration, at: pointer), at: pointer, dependencies, directory: manifest.directory)
       members[plugin.name] = .ffi(FFIStage(name: plugin.name, function: function, generation: surroundings.generation))
+    case .url(let url, _):
+      throw ManifestProblem(
+        .downloadFailed, at: plugin.pointer.appending("url"),
+        "the plugin \(plugin.name) was not downloaded from \(PrintableURL(url)); load the manifest with a folder for downloads")
     case .file(let path, let pin):
       let file = try PluginFile(opening: path)
       guard try mayRun(plugin, file) else { return }

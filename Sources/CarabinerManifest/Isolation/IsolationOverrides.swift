@@ -30,7 +30,7 @@ extension Manifest {
   /// A plugin that only the environment puts into a worker has a group with its own name. If other entries of the manifest have that
   /// group, the plugin joins them.
   package func isolation(of plugin: Plugin, _ overrides: IsolationOverrides) -> Isolation {
-    guard plugin.isolation == .inProcess, case .file = plugin.source, overrides.isolates(plugin.name) else {
+    guard plugin.isolation == .inProcess, plugin.source.isLibrary, overrides.isolates(plugin.name) else {
       return plugin.isolation
     }
     let group = plugins.lazy.compactMap(\.isolation.worker).first { $0.group == plugin.name }
@@ -46,7 +46,7 @@ extension Manifest {
 
   /// Patterns that have no effect, probably because of a typing mistake.
   package func warnings(about overrides: IsolationOverrides) -> [ManifestProblem] {
-    let names = plugins.filter { if case .file = $0.source { true } else { false } }.map(\.name)
+    let names = plugins.filter(\.source.isLibrary).map(\.name)
     return overrides.idle(among: names).map { pattern in
       ManifestProblem(
         .unknownStage,
@@ -59,10 +59,15 @@ extension Manifest {
   package func separatedFiles(_ overrides: IsolationOverrides) -> [ManifestProblem] {
     var first: [String: (name: String, group: String?)] = [:]
     return plugins.compactMap { plugin in
-      guard case .file(let path, _) = plugin.source else { return nil }
+      let file: String
+      switch plugin.source {
+      case .file(let path, _): file = path
+      case .url(_, let digest): file = digest
+      case .ffi: return nil
+      }
       let group = isolation(of: plugin, overrides).worker?.group
-      guard let known = first[path] else {
-        first[path] = (plugin.name, group)
+      guard let known = first[file] else {
+        first[file] = (plugin.name, group)
         return nil
       }
       guard known.group != group else { return nil }

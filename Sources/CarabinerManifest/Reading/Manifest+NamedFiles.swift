@@ -23,6 +23,7 @@ extension Manifest {
     let plugins = manifest["plugins"]?.array ?? []
     let libraries = plugins.compactMap { $0["ffi"]?["library"]?.string }.filter { $0.contains("/") }
     let certificates = manifest["settings"]?["ca-file"]?.string
+    let authorities = (manifest["downloads"]?.array ?? []).compactMap { $0["ca-file"]?.string }
     let upstreams = (manifest["upstreams"]?.object ?? [:]).flatMap { _, upstream in
       ["ca-file", "certificate", "key"].compactMap { upstream["tls"]?[$0]?.string }
     }
@@ -36,6 +37,6 @@ extension Manifest {
       ((try? ReferencePart.parts(of: text, at: place)) ?? []).compactMap { if case .file(let path) = $0 { path } else { nil } }
     }
     return plugins.compactMap { $0["file"]?.string } + libraries + [certificates].compactMap(\.self)
-      + lists.compactMap(\.string) + redis + upstreams + listeners + references
+      + authorities + lists.compactMap(\.string) + redis + upstreams + listeners + references
   }
 }

@@ -3,7 +3,7 @@ internal import CarabinerWire
 
 extension ManifestReader {
   private static let pluginKeys = [
-    "name", "file", "ffi", "sha256", "interceptor", "config", "grants", "library-paths", "on-fault", "timeout",
+    "name", "file", "url", "ffi", "sha256", "interceptor", "config", "grants", "library-paths", "on-fault", "timeout",
     "messages-to-clients", "maximum-buffers", "mandatory", "enabled", "isolation",
   ]
   /// Keys that are valid only for a library and not for a declared call.
@@ -82,12 +82,18 @@ extension ManifestReader {
   }
 
   private mutating func source(_ object: JSONObject, _ pointer: JSONPointer) -> Manifest.Plugin.Source? {
-    switch (object["file"], object["ffi"]) {
-    case (let file?, nil):
+    let given = ["file", "url", "ffi"].filter { object.contains($0) }
+    guard given.count <= 1 else {
+      problem(.invalidValue, pointer, "the plugin has both \(given[0]) and \(given[1]); remove one of them")
+      return nil
+    }
+    switch (object["file"], object["url"], object["ffi"]) {
+    case (let file?, _, _):
       let digest = object["sha256"].flatMap { pin($0, pointer.appending("sha256")) }
       let path = existing(file, pointer.appending("file"), "build the plugin, or correct the path")
       return path.map { .file($0, pin: digest) }
-    case (nil, let declaration?):
+    case (_, let url?, _): return downloaded(url, object["sha256"], pointer)
+    case (_, _, let declaration?):
       for key in Self.libraryKeys where object.contains(key) {
         problem(.invalidValue, pointer.appending(key), "\(key) is not allowed beside ffi; remove it")
       }
@@ -96,12 +102,24 @@ extension ManifestReader {
         return nil
       }
       return .ffi(declaration)
-    case (nil, nil):
-      problem(.missing, pointer, "the plugin needs either file or ffi; write one of them")
-    case (_?, _?):
-      problem(.invalidValue, pointer, "the plugin has both file and ffi; remove one of them")
+    case (nil, nil, nil):
+      problem(.missing, pointer, "the plugin needs either file, url or ffi; write one of them")
+      return nil
     }
-    return nil
+  }
+
+  private mutating func downloaded(
+    _ url: JSONValue, _ digest: JSONValue?, _ pointer: JSONPointer
+  ) -> Manifest.Plugin.Source? {
+    let url = downloadURL(url, pointer.appending("url"))
+    guard let digest else {
+      problem(
+        .missing, pointer,
+        "a plugin with url needs sha256, so that no other file is loaded; write the digest that sha256sum prints")
+      return nil
+    }
+    guard let digits = pin(digest, pointer.appending("sha256")), let url else { return nil }
+    return .url(url, pin: digits)
   }
 
   private mutating func pin(_ json: JSONValue, _ pointer: JSONPointer) -> String? {

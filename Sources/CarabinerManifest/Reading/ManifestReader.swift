@@ -23,8 +23,9 @@ struct ManifestReader {
   }
 
   private static let keys = [
-    "carabiner", "protocol", "endpoint", "upstreams", "headers", "settings", "connect", "serve", "plugins", "built-ins", "chain",
-    "rules",
+    "carabiner", "protocol", "endpoint", "upstreams", "headers", "settings", "connect", "serve", "plugins", "downloads",
+    "built-ins",
+    "chain", "rules",
     "$schema",
   ]
 
@@ -46,7 +47,7 @@ struct ManifestReader {
     if let name = top["protocol"] { readProtocol(name, root.appending("protocol")) }
     if let endpoint = top["endpoint"] { manifest.endpoint = endpointURL(endpoint, root.appending("endpoint")) }
     if let upstreams = top["upstreams"] { readUpstreams(upstreams, root.appending("upstreams")) }
-    if let headers = top["headers"] { readHeaders(headers, root.appending("headers")) }
+    if let headers = top["headers"] { manifest.headers = headerFields(headers, root.appending("headers")) }
     if let settings = top["settings"] { readSettings(settings, root.appending("settings")) }
     if let connect = top["connect"] { readConnect(connect, root.appending("connect")) }
     if let serve = top["serve"] { readServe(serve, root.appending("serve")) }
@@ -58,6 +59,7 @@ struct ManifestReader {
       }
     }
     if let plugins = top["plugins"] { readPlugins(plugins, root.appending("plugins")) }
+    if let downloads = top["downloads"] { readDownloads(downloads, root.appending("downloads")) }
     if let chain = top["chain"] { manifest.lists = readLists(chain, root.appending("chain")) }
     if let rules = top["rules"] { readRules(rules, root.appending("rules")) }
     warnAboutIdle()
@@ -78,15 +80,20 @@ struct ManifestReader {
     return text
   }
 
-  private mutating func readHeaders(_ json: JSONValue, _ pointer: JSONPointer) {
-    guard case .object(let object) = json else { return wrongType(json, pointer, "an object of texts") }
+  /// Headers with values that may contain references.
+  mutating func headerFields(_ json: JSONValue, _ pointer: JSONPointer) -> HTTPHeaders {
+    var headers = HTTPHeaders()
+    guard case .object(let object) = json else {
+      wrongType(json, pointer, "an object of texts")
+      return headers
+    }
     for (name, value) in object {
       let place = pointer.appending(name)
       guard HeaderText.isName(name) else {
         problem(.invalidValue, place, "\(name.debugDescription) is not a header name; use letters, digits and -")
         continue
       }
-      guard manifest.headers[name] == nil else {
+      guard headers[name] == nil else {
         problem(.duplicateName, place, "\(name) is there already in other letters; header names are case-insensitive")
         continue
       }
@@ -99,8 +106,9 @@ struct ManifestReader {
         continue
       }
       checkReferences(text, place)
-      manifest.headers.add(name: name, value: text)
+      headers.add(name: name, value: text)
     }
+    return headers
   }
 
   /// Warns about declarations that have no effect.
@@ -122,7 +130,7 @@ struct ManifestReader {
   /// Warns about retry settings if no stage asks for retries.
   private mutating func warnAboutRetries() {
     let mayAsk =
-      manifest.plugins.contains { if case .file = $0.source { true } else { false } } || manifest.persistedQueries.isEnabled
+      manifest.plugins.contains(where: \.source.isLibrary) || manifest.persistedQueries.isEnabled
     guard !mayAsk else { return }
     warn(
       .unusedSetting, JSONPointer(components: ["built-ins", "max-retry"]),

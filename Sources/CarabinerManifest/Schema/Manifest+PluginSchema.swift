@@ -10,6 +10,10 @@ extension Manifest {
       "properties": {
         "name": {"$ref": "#/$defs/name", "description": "The name in lists; not the name of a built-in stage."},
         "file": {"$ref": "#/$defs/text", "description": "The .so file, relative to the manifest."},
+        "url": {
+          "type": "string", "pattern": "\(downloadPattern)[!$-~]+$", "not": {"pattern": "[$][{]"},
+          "description": "The URL of the .so file, instead of file: https, or http on this machine. It needs sha256."
+        },
         "ffi": {"$ref": "#/$defs/call"},
         "sha256": {"type": "string", "pattern": "^[0-9A-Fa-f]{64}$", "description": "The digest of the file. Any other file is refused."},
         "interceptor": {"$ref": "#/$defs/text", "description": "The id of the interceptor, if the library has several."},
@@ -43,8 +47,9 @@ extension Manifest {
         "required": ["mandatory", "enabled"],
         "properties": {"mandatory": {"const": true}, "enabled": {"const": false}}
       },
-      "oneOf": [{"required": ["file"]}, {"required": ["ffi"]}],
+      "oneOf": [{"required": ["file"]}, {"required": ["url"]}, {"required": ["ffi"]}],
       "dependentSchemas": {
+        "url": {"required": ["sha256"]},
         "ffi": {
           "properties": {
             "sha256": false, "interceptor": false, "config": false, "grants": false, "on-fault": false, "timeout": false,

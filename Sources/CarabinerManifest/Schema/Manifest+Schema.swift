@@ -41,6 +41,7 @@ extension Manifest {
         "connect": \(connectSchema),
         "serve": {"$ref": "#/$defs/serve"},
         "plugins": {"type": "array", "items": {"$ref": "#/$defs/plugin"}},
+        "downloads": \(downloadSchema),
         "built-ins": {"$ref": "#/$defs/builtIns"},
         "chain": {"$ref": "#/$defs/lists"},
         "rules": {

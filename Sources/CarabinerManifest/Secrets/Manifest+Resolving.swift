@@ -92,7 +92,8 @@ extension Manifest {
     let redis = store.redis?.servers
     let texts = [endpoint, settings.webSocket?.url, redis?.user, redis?.password].compactMap(\.self)
     let places = (texts + urls).map { JSONValue.string($0) }
-    let values = places + [settings.webSocket?.connectionInit].compactMap(\.self) + headers.fields.map { .string($0.value) }
+    let fields = headers.fields + downloads.flatMap(\.headers.fields)
+    let values = places + [settings.webSocket?.connectionInit].compactMap(\.self) + fields.map { .string($0.value) }
     return (values + plugins.map(\.configuration)).reduce(SecretRedaction()) { redaction, value in
       redaction.joined(with: secrets.redaction(of: value))
     }
@@ -108,6 +109,9 @@ extension Manifest {
     do { _ = try resolvedWebSocketURL(secrets) } catch { problems += (error as? ManifestError)?.problems ?? [] }
     do { _ = try resolvedConnectionInit(secrets) } catch { problems += (error as? ManifestError)?.problems ?? [] }
     do { _ = try resolvedHeaders(secrets) } catch { problems += (error as? ManifestError)?.problems ?? [] }
+    for download in downloads {
+      do throws(ManifestProblem) { _ = try resolvedHeaders(of: download, secrets) } catch { problems += placed([error]) }
+    }
     do { _ = try resolvedRedisLogin(secrets) } catch { problems += (error as? ManifestError)?.problems ?? [] }
     return problems
   }

@@ -72,7 +72,7 @@ extension Manifest {
       switch plugin(named: name)?.source {
       case nil: .builtIn
       case .ffi: .ffi
-      case .file: .plugin
+      case .file, .url: .plugin
       }
     return StagePlan.Stage(name: name, origin: origin, decision: nil, rule: rule)
   }

@@ -1,4 +1,5 @@
 internal import Carabiner
+internal import CarabinerDownloads
 internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest
@@ -21,6 +22,8 @@ final class Generation: Sendable {
   let clientPolicy: ClientPolicy?
   /// The statements about its files; nil if signatures are not checked.
   let releases: VerifiedReleases?
+  /// The files of its plugins that were downloaded. They are not removed from their folder while the generation lives.
+  let downloads: DownloadedPlugins
   let since = Date()
 
   private let operations = Atomic<Int>(0)
@@ -28,8 +31,9 @@ final class Generation: Sendable {
 
   init(
     _ number: UInt64, _ manifest: Manifest, _ host: ChainRuntime, crashLoop: CrashLoopGuard?, clientPolicy: ClientPolicy?,
-    releases: VerifiedReleases?
+    releases: VerifiedReleases?, downloads: DownloadedPlugins
   ) {
+    self.downloads = downloads
     self.crashLoop = crashLoop
     self.number = number
     self.manifest = manifest

@@ -1,4 +1,5 @@
 internal import Carabiner
+internal import CarabinerDownloads
 internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest
@@ -12,6 +13,9 @@ struct GenerationSource: Sendable {
   struct Candidate: Sendable {
     /// The manifest as written in the file.
     var manifest: Manifest
+    /// The manifest with the downloaded files in place of URLs.
+    var local: Manifest
+    let downloads: DownloadedPlugins
     let digests: [String: String]
     /// Nil if signatures are not checked.
     let releases: VerifiedReleases?
@@ -19,7 +23,7 @@ struct GenerationSource: Sendable {
     let clientPolicy: ClientPolicy?
 
     /// The manifest with the digest of each file pinned.
-    var pinned: Manifest { manifest.pinning(digests) }
+    var pinned: Manifest { local.pinning(digests) }
   }
 
   /// The path of the manifest; nil for an empty manifest.
@@ -77,7 +81,8 @@ struct GenerationSource: Sendable {
       sending: { ScopedTransport(base: $0, recovery: $1) })
     host.upstreams.watch(host.headers)
     return Generation(
-      number, candidate.manifest, host, crashLoop: crashLoop, clientPolicy: candidate.clientPolicy, releases: candidate.releases)
+      number, candidate.manifest, host, crashLoop: crashLoop, clientPolicy: candidate.clientPolicy, releases: candidate.releases,
+      downloads: candidate.downloads)
   }
 
   /// The record of plugins that crashed the host; nil if the manifest does not configure it.
@@ -153,8 +158,9 @@ struct GenerationSource: Sendable {
     let text = Array(signatures.manifest.utf8)
     let file = try check.verify(manifest: text, at: origin, Array(signatures.manifestSidecar.utf8))
     let manifest = try Manifest(text: signatures.manifest, path: origin, directory: Manifest.directory(of: origin))
-    var kept = try candidate(manifest, check, (file, text))
+    var kept = try candidate(store.usingCopiesOfDownloads(in: manifest), check, (file, text))
     kept.manifest = store.usingCopies(in: manifest, kept.digests)
+    kept.local = store.usingCopies(in: kept.local, kept.digests)
     return kept
   }
 
@@ -185,15 +191,18 @@ struct GenerationSource: Sendable {
   ) throws -> Candidate {
     if configuration.refusesCacheAndParsing { try manifest.requireDefaultCacheAndParsing() }
     let policy = try manifest.clientPolicy()
+    let downloads = try downloads(of: manifest, needsSidecars: check?.readsSidecars ?? false)
+    let local = downloads.replacingURLs(in: manifest)
     var digests: [String: String] = [:]
     var plugins: [String: SignedFile] = [:]
-    for plugin in manifest.plugins where configuration.pinsFiles || check != nil {
+    for plugin in local.plugins where configuration.pinsFiles || check != nil {
       guard case .file(let path, let pin) = plugin.source else { continue }
-      plugins[plugin.name] = try check?.plugin(plugin, at: path, pin: pin)
+      plugins[plugin.name] = try check?.plugin(plugin, at: path, pin: pin, sidecar: downloads.sidecars[plugin.name])
       digests[plugin.name] = try plugins[plugin.name]?.digest ?? PluginNote.inspect(path: path).digest
     }
     let releases = check.map { $0.releases(of: file, plugins) }
-    return Candidate(manifest: manifest, digests: digests, releases: releases, clientPolicy: policy)
+    return Candidate(
+      manifest: manifest, local: local, downloads: downloads, digests: digests, releases: releases, clientPolicy: policy)
   }
 
   /// Loads new plugins in child processes first, so that a plugin that crashes or hangs does not affect this process.
@@ -202,10 +211,10 @@ struct GenerationSource: Sendable {
   func probe(_ candidate: Candidate, current: Generation) throws {
     guard let path, let probe = configuration.probe else { return }
     let overrides = current.host.chain.overrides
-    for plugin in candidate.manifest.plugins where overrides.runs(plugin) && !isKnown(plugin, candidate, current) {
+    for plugin in candidate.local.plugins where overrides.runs(plugin) && !isKnown(plugin, candidate, current) {
       let report = PluginProbe(
         candidate.manifest, at: path, plugin: plugin, timeout: probe.timeout, executable: probe.executable,
-        pins: candidate.releases?.pins(of: plugin.name)
+        pins: candidate.releases?.pins(of: plugin.name), downloads: candidate.downloads.folder
       ).report()
       if let refusal = report.refusal { throw refusal }
       guard report.problems.isEmpty else {

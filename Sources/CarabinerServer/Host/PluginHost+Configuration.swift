@@ -1,4 +1,5 @@
 public import Carabiner
+package import CarabinerDownloads
 internal import CarabinerGateway
 internal import CarabinerHost
 package import CarabinerManifest
@@ -40,6 +41,10 @@ extension PluginHost {
     /// A folder for data that outlives the process: the last known good manifest, and the plugins that crashed the process. Only
     /// one host at a time can use it. Nil, the default, stores nothing.
     public var stateDirectory: String?
+    /// A folder for plugins that manifests name by URL; nil, the default, for `plugins` in ``stateDirectory``. Several hosts can share it.
+    public var pluginCache: String?
+    /// The size in bytes of ``pluginCache`` above which old files that no host uses are removed; the default is 1 GiB.
+    public var maximumPluginCacheBytes = 1 << 30
     /// Whether the last known good manifest is used if the manifest or a plugin is refused at startup; requires
     /// ``stateDirectory``.
     public var startsFromLastGood = false
@@ -72,6 +77,8 @@ extension PluginHost {
     package var pinsFiles = true
     /// The keys that must have signed the manifest and the plugins; nil if signatures are not checked.
     package var trust: TrustPolicy?
+    /// The limits of downloads.
+    package var downloadLimits = DownloadLimits()
     /// Whether `settings: {crash-loop: …}` applies to this host.
     package var countsCrashes = true
     /// The stages of one in this many operations are timed; 0 for none.

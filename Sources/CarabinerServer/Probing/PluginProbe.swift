@@ -27,19 +27,26 @@ package struct PluginProbe {
   /// - Parameters:
   ///   - executable: The `carabiner` program for the child process.
   ///   - pins: The digests of the files that were verified; nil if signatures are not checked.
+  ///   - downloads: The folder with the files of plugins that have URLs; nil if there are none.
   package init(
     _ manifest: Manifest, at path: String, plugin: Manifest.Plugin, timeout: Duration, executable: String = Self.ownExecutable,
-    pins: ProbePins? = nil
+    pins: ProbePins? = nil, downloads: String? = nil
   ) {
     let subject = if case .file(let path, _) = plugin.source { path } else { plugin.name }
-    self.init(["--manifest", path, "--only", plugin.name], pins, subject, manifest.settings.staging, timeout, executable)
+    let arguments = ["--manifest", path, "--only", plugin.name] + Self.arguments(downloads)
+    self.init(arguments, pins, subject, manifest.settings.staging, timeout, executable)
   }
 
   /// Probes a manifest without some of its plugins.
   ///
-  /// - Parameter pins: The digests of the files that were verified; nil if signatures are not checked.
-  package init(_ manifest: Manifest, at path: String, without names: [String], timeout: Duration, pins: ProbePins? = nil) {
-    let arguments = ["--manifest", path] + names.flatMap { ["--without", $0] }
+  /// - Parameters:
+  ///   - pins: The digests of the files that were verified; nil if signatures are not checked.
+  ///   - downloads: The folder with the files of plugins that have URLs; nil if there are none.
+  package init(
+    _ manifest: Manifest, at path: String, without names: [String], timeout: Duration, pins: ProbePins? = nil,
+    downloads: String? = nil
+  ) {
+    let arguments = ["--manifest", path] + names.flatMap { ["--without", $0] } + Self.arguments(downloads)
     self.init(arguments, pins, path, manifest.settings.staging, timeout, Self.ownExecutable)
   }
 
@@ -53,6 +60,8 @@ package struct PluginProbe {
     self.timeout = timeout
     self.executable = executable
   }
+
+  private static func arguments(_ downloads: String?) -> [String] { downloads.map { ["--plugin-cache", $0] } ?? [] }
 
   /// Runs the child and returns its report. A child that crashes or hangs is reported as a refusal.
   package func report() -> ProbeReport {

@@ -1,3 +1,4 @@
+package import CarabinerDownloads
 package import CarabinerHost
 package import CarabinerManifest
 package import CarabinerRelease
@@ -14,6 +15,9 @@ package struct ReleaseCheck: Sendable {
   /// The sidecars that were kept with the last good state. If they have expired since, they are accepted. Nil for files with sidecars
   /// beside them.
   private let kept: KeptSignatures?
+
+  /// Whether the sidecars are files, and not those of the last good state.
+  var readsSidecars: Bool { kept == nil }
 
   /// - Parameters:
   ///   - serials: The serials that were in use before.
@@ -44,16 +48,21 @@ package struct ReleaseCheck: Sendable {
 
   /// Reads a manifest, and verifies its plugins too.
   ///
-  /// - Returns: The manifest with the digests that were verified as pins.
+  /// - Parameter downloads: Downloads the files with URLs.
+  /// - Returns: The manifest with the digests that were verified as pins, and the files that were downloaded.
   /// - Throws: ``ReleaseError`` for the first file that is not accepted, ``ManifestError``, or ``HostError``.
-  package func pinnedManifest(at path: String) throws -> Manifest {
-    let manifest = try manifest(at: path).manifest
+  package func pinnedManifest(
+    at path: String, _ downloads: PluginDownloads
+  ) throws -> (manifest: Manifest, downloaded: DownloadedPlugins) {
+    let written = try manifest(at: path).manifest
+    let downloaded = try downloads.files(of: written, needsSidecars: true)
+    let manifest = downloaded.replacingURLs(in: written)
     var digests: [String: String] = [:]
     for plugin in manifest.plugins {
       guard case .file(let path, let pin) = plugin.source else { continue }
-      digests[plugin.name] = try self.plugin(plugin, at: path, pin: pin).digest
+      digests[plugin.name] = try self.plugin(plugin, at: path, pin: pin, sidecar: downloaded.sidecars[plugin.name]).digest
     }
-    return manifest.pinning(digests)
+    return (manifest.pinning(digests), downloaded)
   }
 
   /// Verifies the text of a manifest, by the sidecar beside it.
@@ -80,8 +89,9 @@ package struct ReleaseCheck: Sendable {
   /// - Parameters:
   ///   - path: The path of its file.
   ///   - pin: The SHA-256 in the plugin's entry; nil if it has none.
+  ///   - sidecar: The path of the sidecar; nil for the one beside the file.
   /// - Throws: ``ReleaseError`` if the file is not accepted, or ``HostError``.
-  package func plugin(_ plugin: Manifest.Plugin, at path: String, pin: String?) throws -> SignedFile {
+  package func plugin(_ plugin: Manifest.Plugin, at path: String, pin: String?, sidecar: String? = nil) throws -> SignedFile {
     if let kept {
       let sidecar = kept.plugins[plugin.name].map { Array($0.utf8) }
       let described = try sidecar.map { bytes throws(ReleaseError) in try ReleaseSidecar(parsing: bytes).statement.file }
@@ -93,7 +103,8 @@ package struct ReleaseCheck: Sendable {
     }
     return try PluginNote.inspect(path: path, pin: pin) { size, digest throws(ReleaseError) in
       try verify(
-        plugin, FileIdentity(size: size, digest: digest), try ReleaseFile.sidecar(at: path + ReleaseSidecar.suffix), at: path)
+        plugin, FileIdentity(size: size, digest: digest), try ReleaseFile.sidecar(at: sidecar ?? path + ReleaseSidecar.suffix),
+        at: path)
     }
   }
 

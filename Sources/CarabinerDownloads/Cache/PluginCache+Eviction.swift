@@ -1,0 +1,40 @@
+internal import FoundationEssentials
+internal import Glibc
+
+extension PluginCache {
+  /// Removes files that are not in use, the oldest first, until the folder is small enough. Also removes what other processes left
+  /// behind when they ended.
+  ///
+  /// - Parameter kept: Digests of files that stay, besides those with a ``CachedPlugin``.
+  func evict(downTo maximumBytes: Int, keeping kept: Set<String>) {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    for name in names where name.hasSuffix(PartialFile.suffix) { remove(name) }
+    var files: [(name: String, status: stat)] = []
+    for name in names where name.hasSuffix(".so") {
+      var status = stat()
+      if unsafe lstat("\(folder)/\(name)", &status) == 0 { files.append((name, status)) }
+    }
+    var total = files.reduce(0) { $0 + Int($1.status.st_size) }
+    files.sort { ($0.status.st_mtim.tv_sec, $0.status.st_mtim.tv_nsec) < ($1.status.st_mtim.tv_sec, $1.status.st_mtim.tv_nsec) }
+    var removed: Set<Substring> = []
+    for (name, status) in files where total > maximumBytes && !kept.contains(String(name.dropLast(3))) {
+      guard remove(name) else { continue }
+      removed.insert(name.dropLast(3))
+      total -= Int(status.st_size)
+    }
+    for name in names where name.hasSuffix(".release") && removed.contains(name.prefix { $0 != "." }) {
+      _ = unsafe unlink("\(folder)/\(name)")
+    }
+  }
+
+  /// Removes a file, unless it is in use.
+  @discardableResult
+  private func remove(_ name: String) -> Bool {
+    let path = "\(folder)/\(name)"
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return false }
+    return unsafe unlink(path) == 0
+  }
+}

@@ -1,0 +1,48 @@
+package import CarabinerManifest
+
+/// Downloads the plugin files that a manifest names by URL into a folder.
+package struct PluginDownloads: Sendable {
+  /// The folder; nil if there is none, and manifests with URLs are refused.
+  package let folder: String?
+  private let limits: DownloadLimits
+
+  package init(folder: String?, limits: DownloadLimits = DownloadLimits()) {
+    self.folder = folder
+    self.limits = limits
+  }
+
+  /// Downloads the files that are not there yet, and removes old ones.
+  ///
+  /// It blocks, and is not for threads that serve clients. A manifest without URLs costs nothing.
+  ///
+  /// - Parameters:
+  ///   - needsSidecars: Whether signatures are checked. Then each sidecar is asked for again. If that fails, the kept one is used.
+  ///   - kept: Digests of files that are not removed.
+  /// - Throws: ``ManifestError`` with all files that cannot be used.
+  package func files(
+    of manifest: Manifest, needsSidecars: Bool = false, keeping kept: Set<String> = []
+  ) throws -> DownloadedPlugins {
+    let entries = manifest.plugins.compactMap(DownloadEntry.init)
+    guard let first = entries.first else { return DownloadedPlugins() }
+    do {
+      guard let folder else {
+        throw ManifestProblem(
+          .downloadFailed, at: first.pointer,
+          "plugins with url need a folder for the files; give --plugin-cache DIR, or --state DIR to carabiner serve")
+      }
+      let cache: PluginCache
+      do throws(DownloadError) {
+        cache = try PluginCache(folder: folder)
+      } catch {
+        throw first.problem(error)
+      }
+      var round = DownloadRound(manifest: manifest, entries: entries, cache: cache, limits: limits)
+      try round.bringFiles()
+      if needsSidecars { try round.bringSidecars() }
+      cache.evict(downTo: limits.maximumCacheBytes, keeping: kept)
+      return round.found
+    } catch let problem as ManifestProblem {
+      throw ManifestError(path: manifest.path, problems: manifest.placed([problem]))
+    }
+  }
+}

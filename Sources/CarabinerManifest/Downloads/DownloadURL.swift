@@ -1,0 +1,45 @@
+package import FoundationEssentials
+
+/// The rule for URLs that files are downloaded from: https, and http only to this machine.
+package enum DownloadURL {
+  /// Whether a request to the URL cannot be read or changed on its way.
+  package static func isAllowed(_ url: URL) -> Bool {
+    guard let host = url.host(), !host.isEmpty else { return false }
+    switch url.scheme?.lowercased() {
+    case "https": return true
+    case "http": return isLoopback(host)
+    default: return false
+    }
+  }
+
+  /// Why a text in a manifest cannot be used, and what to write; nil if it can.
+  ///
+  /// - Parameter isPrefix: Whether it is the beginning of URLs.
+  static func fault(of text: String, isPrefix: Bool = false) -> String? {
+    guard !text.contains("${") else { return "references are resolved only in headers of downloads; write the URL itself" }
+    guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let url = URL(string: text), let host = url.host(), !host.isEmpty
+    else { return "this is not a URL; write one that begins with https://" }
+    guard isAllowed(url) else {
+      return url.scheme?.lowercased() == "http"
+        ? "with http, others can read the request and its headers; write https://, or http:// with localhost, 127.0.0.1 or [::1]"
+        : "only https is used for downloads; write a URL that begins with https://"
+    }
+    guard url.user() == nil, url.password() == nil else {
+      return "a URL cannot hold a user or a password; write downloads: with a prefix and the header authorization"
+    }
+    guard !text.contains("#") else { return "a URL of a file has no fragment; remove # and the text after it" }
+    guard isPrefix else {
+      return url.path().count > 1 ? nil : "the URL names no file; write its path after the host"
+    }
+    // Without the slash, the text would also be the beginning of other host names.
+    return url.path().isEmpty ? "the prefix ends in the host; write at least a / after it" : nil
+  }
+
+  private static func isLoopback(_ host: String) -> Bool {
+    let host = host.lowercased()
+    if ["localhost", "::1", "[::1]"].contains(host) { return true }
+    let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
+    return numbers.count == 4 && numbers[0] == "127"
+      && numbers.allSatisfy { $0.utf8.allSatisfy { (0x30...0x39).contains($0) } && UInt8($0) != nil }
+  }
+}

@@ -1,0 +1,31 @@
+internal import CarabinerDownloads
+internal import CarabinerHost
+internal import CarabinerManifest
+internal import Logging
+
+extension GenerationSource {
+  /// Downloads the plugins of a manifest that have URLs, before anything of them is loaded.
+  ///
+  /// - Throws: ``ManifestError`` with all files that cannot be used.
+  func downloads(of manifest: Manifest, needsSidecars: Bool) throws -> DownloadedPlugins {
+    guard manifest.plugins.contains(where: { if case .url = $0.source { true } else { false } }) else {
+      return DownloadedPlugins()
+    }
+    let kept = try lastKnownGood()?.pins() ?? []
+    let downloaded = try configuration.downloads.files(of: manifest, needsSidecars: needsSidecars, keeping: kept)
+    for warning in downloaded.warnings { output.logger.warning("\(output.redacted(warning.description))") }
+    return downloaded
+  }
+}
+
+extension PluginHost.Configuration {
+  /// The folder in a state folder that downloads are kept in.
+  private static var cacheName: String { "plugins" }
+
+  /// The downloads with the settings of this configuration.
+  var downloads: PluginDownloads {
+    var limits = downloadLimits
+    limits.maximumCacheBytes = maximumPluginCacheBytes
+    return PluginDownloads(folder: pluginCache ?? stateDirectory.map { "\($0)/\(Self.cacheName)" }, limits: limits)
+  }
+}
