@@ -14,20 +14,21 @@ struct PluginCacheOptions: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The size of --plugin-cache above which old files that are not in use are removed. (default: 1GiB)", valueName: "size"),
+      "The size of --plugin-cache above which old files that are not in use are removed. The default of serve is 1GiB; other commands remove nothing without it.",
+      valueName: "size"),
     transform: size)
-  var pluginCacheSize = 1 << 30
+  var pluginCacheSize: Int?
 
   /// The downloads of a command that has no state folder.
   var downloads: PluginDownloads {
     var limits = DownloadLimits()
-    limits.maximumCacheBytes = pluginCacheSize
+    limits.maximumCacheBytes = pluginCacheSize ?? .max
     return PluginDownloads(folder: pluginCache, limits: limits)
   }
 
   /// Sets the options in the configuration of a host.
   func configure(_ configuration: inout PluginHost.Configuration) {
     configuration.pluginCache = pluginCache
-    configuration.maximumPluginCacheBytes = pluginCacheSize
+    if let pluginCacheSize { configuration.maximumPluginCacheBytes = pluginCacheSize }
   }
 }

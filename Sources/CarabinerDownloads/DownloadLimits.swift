@@ -4,6 +4,8 @@ package struct DownloadLimits: Sendable, Hashable {
   package var maximumFileBytes = 256 << 20
   /// The time that one file may take, redirects included.
   package var timeout = Duration.seconds(60)
+  /// The time that one sidecar may take. A kept one counts if that fails, so a slow server does not delay a start for long.
+  package var sidecarTimeout = Duration.seconds(5)
   /// How many files are downloaded at a time.
   package var concurrency = 4
   /// How many redirects are followed for one file.

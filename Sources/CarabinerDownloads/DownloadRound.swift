@@ -11,8 +11,13 @@ struct DownloadRound {
   let cache: PluginCache
   let limits: DownloadLimits
   private(set) var found = DownloadedPlugins()
-  /// By the file of certificate authorities.
-  private var downloaders: [String?: Downloader] = [:]
+  /// By the file of certificate authorities, for URLs with TLS and without.
+  private var downloaders: [Route: Downloader] = [:]
+
+  private struct Route: Hashable {
+    let authorityFile: String?
+    let isPlain: Bool
+  }
 
   init(manifest: Manifest, entries: [DownloadEntry], cache: PluginCache, limits: DownloadLimits) {
     self.manifest = manifest
@@ -37,7 +42,7 @@ struct DownloadRound {
       } catch {
         throw entry.problem(error)
       }
-      let (downloader, request) = try request(entry, entry.url, limits.maximumFileBytes)
+      let (downloader, request) = try request(entry, entry.url, limits.maximumFileBytes, within: limits.timeout)
       missing.append(entry)
       jobs.append { [cache] in await downloader.file(request, entry.digest, into: cache) }
     }
@@ -56,15 +61,16 @@ struct DownloadRound {
   mutating func bringSidecars() throws {
     var jobs: [DownloadQueue.Job<[UInt8]>] = []
     for entry in entries {
-      let (downloader, request) = try request(entry, entry.sidecarURL, ReleaseSidecar.maximumBytes)
+      let (downloader, request) = try request(
+        entry, entry.sidecarURL, ReleaseSidecar.maximumBytes, within: min(limits.timeout, limits.sidecarTimeout))
       jobs.append { await downloader.bytes(request) }
     }
     for (entry, result) in zip(entries, run(jobs)) {
       let path = cache.sidecar(of: entry.digest, from: entry.url)
-      found.sidecars[entry.name] = path
       do throws(DownloadError) {
-        try keep(try result.get(), of: entry, at: path)
+        found.sidecars[entry.name] = PluginSidecar(cache, path: path, renewed: try sidecar(try result.get(), of: entry))
       } catch {
+        found.sidecars[entry.name] = PluginSidecar(cache, path: path, renewed: nil)
         found.warnings.append(
           ManifestProblem(
             .downloadFailed, at: entry.pointer, "the sidecar was not renewed, and a kept one is used: \(error.message)"))
@@ -73,29 +79,27 @@ struct DownloadRound {
     found.warnings = manifest.placed(found.warnings)
   }
 
-  /// Keeps a sidecar, unless it is useless and there is one already.
-  private func keep(_ bytes: [UInt8], of entry: DownloadEntry, at path: String) throws(DownloadError) {
-    let kept = try? ReleaseFile.sidecar(at: path)
-    guard kept != bytes else { return }
-    guard kept == nil || (try? ReleaseSidecar(parsing: bytes))?.statement.file.digest == entry.digest else {
+  /// The bytes of a sidecar, if they are one of this file.
+  private func sidecar(_ bytes: [UInt8], of entry: DownloadEntry) throws(DownloadError) -> [UInt8] {
+    guard (try? ReleaseSidecar(parsing: bytes))?.statement.file.digest == entry.digest else {
       throw DownloadError(
-        .refused, "\(PrintableURL(entry.sidecarURL)) is not a sidecar of this file; publish the right one there")
+        .refused, "\(PrintableURL(entry.sidecarURL).withoutQuery) is not a sidecar of this file; publish the right one there")
     }
-    try cache.keep(bytes, at: path)
+    return bytes
   }
 
   private mutating func request(
-    _ entry: DownloadEntry, _ url: String, _ maximumBytes: Int
+    _ entry: DownloadEntry, _ url: String, _ maximumBytes: Int, within timeout: Duration
   ) throws(ManifestProblem) -> (Downloader, Downloader.Request) {
     let settings = manifest.download(for: entry.url)
     let secrets = SecretReferences(directory: manifest.directory)
     let headers = try settings.map { settings throws(ManifestProblem) in try manifest.resolvedHeaders(of: settings, secrets) }
-    let file = settings?.certificateAuthorityFile
-    let wanted = Downloader.Request(url: url, headers: headers ?? [:], maximumBytes: maximumBytes)
-    if let downloader = downloaders[file] { return (downloader, wanted) }
+    let route = Route(authorityFile: settings?.certificateAuthorityFile, isPlain: url.lowercased().hasPrefix("http:"))
+    let wanted = Downloader.Request(url: url, headers: headers ?? [:], maximumBytes: maximumBytes, timeout: timeout)
+    if let downloader = downloaders[route] { return (downloader, wanted) }
     do throws(DownloadError) {
-      let downloader = try Downloader(certificateAuthorityFile: file, limits)
-      downloaders[file] = downloader
+      let downloader = try Downloader(certificateAuthorityFile: route.authorityFile, usesProxy: !route.isPlain, limits)
+      downloaders[route] = downloader
       return (downloader, wanted)
     } catch {
       throw entry.problem(error)

@@ -6,8 +6,8 @@ package struct DownloadedPlugins: Sendable {
   package internal(set) var folder: String?
   /// The files, by digest.
   var files: [String: CachedPlugin] = [:]
-  /// The paths of the sidecars, by entry; empty if signatures are not checked.
-  package internal(set) var sidecars: [String: String] = [:]
+  /// The sidecars, by entry; empty if signatures are not checked.
+  package internal(set) var sidecars: [String: PluginSidecar] = [:]
 
   /// The sidecars that could not be renewed.
   package internal(set) var warnings: [ManifestProblem] = []

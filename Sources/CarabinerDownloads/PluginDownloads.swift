@@ -37,9 +37,12 @@ package struct PluginDownloads: Sendable {
         throw first.problem(error)
       }
       var round = DownloadRound(manifest: manifest, entries: entries, cache: cache, limits: limits)
+      // Also before the downloads and after a failure, or a full disk would stay full.
+      let needed = kept.union(entries.map(\.digest))
+      cache.evict(downTo: limits.maximumCacheBytes, keeping: needed)
+      defer { cache.evict(downTo: limits.maximumCacheBytes, keeping: kept) }
       try round.bringFiles()
       if needsSidecars { try round.bringSidecars() }
-      cache.evict(downTo: limits.maximumCacheBytes, keeping: kept)
       return round.found
     } catch let problem as ManifestProblem {
       throw ManifestError(path: manifest.path, problems: manifest.placed([problem]))

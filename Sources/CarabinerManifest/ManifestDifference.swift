@@ -1,3 +1,4 @@
+internal import Carabiner
 internal import CarabinerABI
 package import CarabinerWire
 
@@ -71,7 +72,11 @@ package struct ManifestDifference: Sendable, Hashable {
       if before != after { changes.append("file \(before) becomes \(after)") }
       if oldPin != newPin { changes.append("sha256") }
     case (.url(let before, let oldPin), .url(let after, let newPin)):
-      if before != after { changes.append("url \(before) becomes \(after)") }
+      if before != after {
+        // A query may contain a signature.
+        let (before, after) = (PrintableURL(before).withoutQuery, PrintableURL(after).withoutQuery)
+        changes.append(before == after ? "the query of url" : "url \(before) becomes \(after)")
+      }
       if oldPin != newPin { changes.append("sha256") }
     case (.ffi, .ffi): compare("ffi", \.source)
     default: changes.append("its source")

@@ -48,6 +48,7 @@ struct ManifestDownloadTests {
     let other = String(repeating: "cd", count: 32)
     func lines(_ next: Manifest) throws -> [String] { ManifestDifference(from: try manifest(), to: next).lines }
     #expect(try lines(try manifest("https://h/b.so")) == ["~ plugin a: url https://h/a.so becomes https://h/b.so"])
+    #expect(try lines(try manifest("https://h/a.so?sig=s3cret")) == ["~ plugin a: the query of url"])
     #expect(try lines(try manifest(digest: other)) == ["~ plugin a: sha256"])
     #expect(try lines(try manifest(downloads: "[{prefix: 'https://h/'}]")) == ["~ downloads"])
     let file = try ManifestFixtures.manifest("carabiner: 1\nplugins: [{name: a, file: present.plugin}]\nchain: {http: [a]}")

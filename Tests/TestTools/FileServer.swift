@@ -81,6 +81,13 @@ public final class FileServer: Sendable {
     }
   }
 
+  /// The requests that were answered, once there are so many. nginx logs a request after its client has the response.
+  public func requests(_ count: Int) async throws -> [Request] {
+    let deadline = ContinuousClock.now + .seconds(60)
+    while requests.count < count, .now < deadline { try await Task.sleep(for: .milliseconds(10)) }
+    return requests
+  }
+
   /// Nil if it ended, for example because a port was in use.
   private static func start(_ port: Int, _ certificates: CertificateFiles, _ folder: URL) throws -> ChildProcess? {
     let own = folder.path

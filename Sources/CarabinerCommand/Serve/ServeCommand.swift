@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Carabiner
+internal import CarabinerDownloads
 internal import CarabinerFiles
 internal import CarabinerGateway
 internal import CarabinerHost
@@ -258,7 +259,9 @@ struct ServeCommand: AsyncParsableCommand {
       EffectiveSetting(
         flag: "plugin-cache", pluginCache.pluginCache ?? state.map { "\($0)/plugins" } ?? "none",
         default: state.map { "\($0)/plugins" } ?? "none"),
-      EffectiveSetting(flag: "plugin-cache-size", ByteSizeText.print(pluginCache.pluginCacheSize), default: "1GiB"),
+      EffectiveSetting(
+        flag: "plugin-cache-size", ByteSizeText.print(pluginCache.pluginCacheSize ?? DownloadLimits().maximumCacheBytes),
+        default: "1GiB"),
       EffectiveSetting(flag: "time-stages", "\(timeStages)", default: "\(StageTimings.defaultInterval)"),
     ]
     LargeBlocks.returnToSystem()

@@ -55,8 +55,10 @@ struct PluginCache: Sendable {
       )
     }
     var status = stat()
+    var locked = flock(descriptor, LOCK_SH)
+    while locked != 0, errno == EINTR { locked = flock(descriptor, LOCK_SH) }
     // It may have been removed between opening and locking.
-    guard flock(descriptor, LOCK_SH) == 0, unsafe fstat(descriptor, &status) == 0, status.st_nlink > 0 else {
+    guard locked == 0, unsafe fstat(descriptor, &status) == 0, status.st_nlink > 0 else {
       close(descriptor)
       return nil
     }

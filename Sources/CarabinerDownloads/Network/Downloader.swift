@@ -11,14 +11,19 @@ struct Downloader: Sendable {
     /// Headers for the host of the URL, and no other.
     let headers: HTTPHeaders
     let maximumBytes: Int
+    /// The time for all of it, redirects included.
+    let timeout: Duration
   }
 
   private let transport: CurlTransport
   private let limits: DownloadLimits
 
-  /// - Parameter certificateAuthorityFile: The path of a PEM file with the authorities to trust; nil for those of the system.
-  init(certificateAuthorityFile: String?, _ limits: DownloadLimits) throws(DownloadError) {
+  /// - Parameters:
+  ///   - certificateAuthorityFile: The path of a PEM file with the authorities to trust; nil for those of the system.
+  ///   - usesProxy: Whether the proxies of the environment are used. Requests without TLS must not leave the machine.
+  init(certificateAuthorityFile: String?, usesProxy: Bool, _ limits: DownloadLimits) throws(DownloadError) {
     var configuration = CurlTransport.Configuration()
+    if !usesProxy { configuration.proxy = .none }
     configuration.totalTimeout = limits.timeout / .seconds(1)
     configuration.maximumBodyBytes = limits.maximumFileBytes
     configuration.returnsRedirects = true
@@ -40,7 +45,7 @@ struct Downloader: Sendable {
     do throws(DownloadError) {
       var file = try PartialFile(in: cache)
       try await get(wanted) { data throws(DownloadError) in try file.append(data) }
-      return .success(try file.place(digest, from: PrintableURL(wanted.url).description))
+      return .success(try file.place(digest, from: PrintableURL(wanted.url).withoutQuery))
     } catch {
       return .failure(error)
     }
@@ -69,7 +74,8 @@ struct Downloader: Sendable {
         count += chunk.count
         guard count <= wanted.maximumBytes else {
           throw DownloadError(
-            .tooLarge, "\(PrintableURL(wanted.url)) has more than the \(wanted.maximumBytes) bytes allowed; is it the right file?"
+            .tooLarge,
+            "\(PrintableURL(wanted.url).withoutQuery) has more than the \(wanted.maximumBytes) bytes allowed; is it the right file?"
           )
         }
         try receive(chunk)
@@ -83,7 +89,7 @@ struct Downloader: Sendable {
 
   /// The response with the file, after all redirects.
   private func response(to wanted: Request) async throws -> HTTPResponse {
-    let deadline = ContinuousClock.now + limits.timeout
+    let deadline = ContinuousClock.now + wanted.timeout
     guard var url = URL(string: wanted.url) else { throw refusal(wanted, "it is not a URL; correct it") }
     let origin = Origin(of: url)
     var redirects = 0
@@ -106,7 +112,8 @@ struct Downloader: Sendable {
       else { throw refusal(wanted, "the server redirects without a URL; write the final one") }
       guard DownloadURL.isAllowed(next), url.scheme?.lowercased() == "http" || next.scheme?.lowercased() == "https" else {
         throw refusal(
-          wanted, "the server redirects to \(PrintableURL(next)), which is not https; write a URL that leads to https only")
+          wanted,
+          "the server redirects to \(PrintableURL(next).withoutQuery), which is not https; write a URL that leads to https only")
       }
       url = next
     }
@@ -123,11 +130,11 @@ struct Downloader: Sendable {
   }
 
   private func refusal(_ wanted: Request, _ reason: String) -> DownloadError {
-    DownloadError(.refused, "\(PrintableURL(wanted.url)) cannot be downloaded: \(reason)")
+    DownloadError(.refused, "\(PrintableURL(wanted.url).withoutQuery) cannot be downloaded: \(reason)")
   }
 
   private static func failure(_ error: any Error, _ url: String) -> DownloadError {
-    let url = PrintableURL(url)
+    let url = PrintableURL(url).withoutQuery
     guard let error = error as? TransportError else {
       return DownloadError(.network, "\(url) cannot be downloaded: \(error)")
     }

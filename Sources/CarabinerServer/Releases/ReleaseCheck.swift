@@ -89,9 +89,11 @@ package struct ReleaseCheck: Sendable {
   /// - Parameters:
   ///   - path: The path of its file.
   ///   - pin: The SHA-256 in the plugin's entry; nil if it has none.
-  ///   - sidecar: The path of the sidecar; nil for the one beside the file.
+  ///   - sidecar: The sidecar of a downloaded file; nil for the one beside the file.
   /// - Throws: ``ReleaseError`` if the file is not accepted, or ``HostError``.
-  package func plugin(_ plugin: Manifest.Plugin, at path: String, pin: String?, sidecar: String? = nil) throws -> SignedFile {
+  package func plugin(_ plugin: Manifest.Plugin, at path: String, pin: String?, sidecar: PluginSidecar? = nil) throws
+    -> SignedFile
+  {
     if let kept {
       let sidecar = kept.plugins[plugin.name].map { Array($0.utf8) }
       let described = try sidecar.map { bytes throws(ReleaseError) in try ReleaseSidecar(parsing: bytes).statement.file }
@@ -102,9 +104,11 @@ package struct ReleaseCheck: Sendable {
       return file
     }
     return try PluginNote.inspect(path: path, pin: pin) { size, digest throws(ReleaseError) in
-      try verify(
-        plugin, FileIdentity(size: size, digest: digest), try ReleaseFile.sidecar(at: sidecar ?? path + ReleaseSidecar.suffix),
-        at: path)
+      let file = FileIdentity(size: size, digest: digest)
+      guard let sidecar else {
+        return try verify(plugin, file, try ReleaseFile.sidecar(at: path + ReleaseSidecar.suffix), at: path)
+      }
+      return try sidecar.verified { bytes throws(ReleaseError) in try verify(plugin, file, bytes, at: path) }
     }
   }
 

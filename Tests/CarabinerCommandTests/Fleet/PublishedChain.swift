@@ -59,8 +59,13 @@ final class PublishedChain: Sendable {
       """, to: "chain.yaml")
   }
 
-  /// How often a file was asked for.
-  func requests(for name: String) -> Int { server.requests.count { $0.path == "/\(name)" } }
+  /// How often a file was asked for, once it was as often as expected.
+  func requests(for name: String, _ expected: Int) async throws -> Int {
+    func count() -> Int { server.requests.count { $0.path == "/\(name)" } }
+    let deadline = ContinuousClock.now + .seconds(60)
+    while count() < expected, .now < deadline { try await Task.sleep(for: .milliseconds(10)) }
+    return count()
+  }
 }
 
 extension ServeProcess {
