@@ -55,14 +55,14 @@ struct PartialFile: ~Copyable {
 
   /// Puts the file in its place.
   ///
-  /// - Parameter url: The URL, for messages.
+  /// - Parameter source: The URL without its query, for messages.
   /// - Throws: ``DownloadError`` if it is another file than the digest says. Then it is removed.
-  mutating func place(_ digest: String, from url: String) throws(DownloadError) -> CachedPlugin {
+  mutating func place(_ digest: String, from source: String) throws(DownloadError) -> CachedPlugin {
     let found = hash.finish().hexDigits
     guard found == digest else {
       throw DownloadError(
         .pinMismatch,
-        "the file at \(url) has the SHA-256 \(found), not \(digest); publish the right file there, or check this one and correct sha256"
+        "the file at \(source) has the SHA-256 \(found), not \(digest); publish the right file there, or check this one and correct sha256"
       )
     }
     guard fchmod(descriptor, Self.mode) == 0, fsync(descriptor) == 0 else { throw PluginCache.fault(cache.folder) }

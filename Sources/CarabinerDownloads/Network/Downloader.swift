@@ -134,9 +134,9 @@ struct Downloader: Sendable {
   }
 
   private static func failure(_ error: any Error, _ url: String) -> DownloadError {
-    let url = PrintableURL(url).withoutQuery
+    let source = PrintableURL(url).withoutQuery
     guard let error = error as? TransportError else {
-      return DownloadError(.network, "\(url) cannot be downloaded: \(error)")
+      return DownloadError(.network, "\(source) cannot be downloaded: \(error)")
     }
     let code: DownloadError.Code =
       switch error.code {
@@ -145,7 +145,7 @@ struct Downloader: Sendable {
       default: .network
       }
     let advice = error.code == .tls ? "; if the server has its own authority, write downloads: with ca-file" : ""
-    return DownloadError(code, "\(url) cannot be downloaded: \(error.message)\(advice)")
+    return DownloadError(code, "\(source) cannot be downloaded: \(error.message)\(advice)")
   }
 
   /// Where a request goes. Another origin gets none of the headers.
