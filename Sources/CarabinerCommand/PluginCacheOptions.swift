@@ -14,7 +14,7 @@ struct PluginCacheOptions: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The size of --plugin-cache above which old files that are not in use are removed. The default of serve is 1GiB; other commands remove nothing without it.",
+      "The size of --plugin-cache above which old files that are not in use are removed. Without this option, only serve removes files. (default: 1GiB)",
       valueName: "size"),
     transform: size)
   var pluginCacheSize: Int?
