@@ -1,3 +1,4 @@
+internal import CarabinerWire
 package import FoundationEssentials
 
 /// The rule for URLs that files are downloaded from: https, and http only to this machine.
@@ -36,10 +37,8 @@ package enum DownloadURL {
   }
 
   private static func isLoopback(_ host: String) -> Bool {
-    let host = host.lowercased()
-    if ["localhost", "::1", "[::1]"].contains(host) { return true }
-    let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
-    return numbers.count == 4 && numbers[0] == "127"
-      && numbers.allSatisfy { $0.utf8.allSatisfy { (0x30...0x39).contains($0) } && UInt8($0) != nil }
+    if ["localhost", "::1", "[::1]"].contains(host.lowercased()) { return true }
+    guard let address = IPAddress(host[...]), address.isV4 else { return false }
+    return address.low >> 24 & 0xFF == 127 && !host.contains(":")
   }
 }

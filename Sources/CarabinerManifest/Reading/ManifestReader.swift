@@ -24,9 +24,7 @@ struct ManifestReader {
 
   private static let keys = [
     "carabiner", "protocol", "endpoint", "upstreams", "headers", "settings", "connect", "serve", "plugins", "downloads",
-    "built-ins",
-    "chain", "rules",
-    "$schema",
+    "built-ins", "chain", "rules", "$schema",
   ]
 
   private mutating func read(_ json: JSONValue) {

@@ -22,9 +22,9 @@ struct RedisSession: Sendable {
     }
   }
 
-  /// Sends a command before all later ones of this session, and does not wait for its answer.
-  func post(_ commands: CommandBatch, within budget: Duration) {
-    try? link.submit(commands, for: Call(), within: budget, onlyOn: serial)
+  /// Sends commands before all later ones of this connection, and does not wait for their answers. Returns false if they cannot be sent.
+  func post(_ commands: CommandBatch, within budget: Duration) -> Bool {
+    (try? link.submit(commands, for: Call(), within: budget, onlyOn: serial)) != nil
   }
 
   /// Runs commands as a transaction.

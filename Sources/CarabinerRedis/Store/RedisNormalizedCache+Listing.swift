@@ -57,9 +57,7 @@ extension RedisNormalizedCache: InspectableCache {
       var existing: [String] = []
       for key in keys {
         guard !StoreLayout.isRoot(key) else {
-          var isThere = false
-          try await scan.keys(beginningWith: reader.layout.rootPrefix(key)) { isThere = isThere || !$0.isEmpty }
-          if isThere { existing.append(key) }
+          if try await !scan.keys(beginningWith: reader.layout.rootPrefix(key)).isEmpty { existing.append(key) }
           continue
         }
         var commands = CommandBatch()

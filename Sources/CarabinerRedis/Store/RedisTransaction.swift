@@ -123,47 +123,44 @@ final class RedisTransaction: SharedTransaction {
     return Record(key: key, table: table)
   }
 
-  private func rootKeys(_ root: String) async throws -> [String] {
-    let found = Mutex<Set<String>>([])
-    try await cache.inspecting { scan, reader in
-      try await scan.keys(beginningWith: reader.layout.rootPrefix(root)) { keys in found.withLock { $0.formUnion(keys) } }
-    }
-    return found.withLock { $0.sorted() }
-  }
-
   // MARK: Ending
 
   func commit(removing keys: [String], merging records: RecordSet) async throws -> ChangedKeys {
     let list = records.list(policy: .default)
     guard !keys.isEmpty || !list.isEmpty else { return ChangedKeys() }
-    var names: [String] = []
-    for root in keys where StoreLayout.isRoot(root) { names += try await rootKeys(root) }
+    let names = try await cache.inspecting { scan, reader in
+      var names: Set<String> = []
+      for root in keys where StoreLayout.isRoot(root) {
+        names.formUnion(try await scan.keys(beginningWith: reader.layout.rootPrefix(root)))
+      }
+      return names.sorted()
+    }
     let changed = changes(by: list, removing: keys)
     let entries =
       keys.map { Invalidation.Entry(key: $0, fields: []) } + changed.entries.map { .init(key: $0.key, fields: $0.fields) }
-    let (objects, roots) = (keys.filter { !StoreLayout.isRoot($0) }, names)
+    let objects = keys.filter { !StoreLayout.isRoot($0) }
     do {
       try await cache.asking {
-        try await cache.writer.commit(list, removing: objects, roots, changed: entries, over: session, until: deadline)
+        try await cache.writer.commit(list, removing: objects, names, changed: entries, over: session, until: deadline)
       }
     } catch {
-      // EXEC ends the watch also if it runs nothing. Otherwise it may have run, and other nodes may have been notified.
-      if (error as? StoreError)?.code == .conflict { notWatching() } else { forget(keys + list.map(\.key)) }
+      // EXEC ends the watch also if it runs nothing. With other errors it may have run, and other nodes may have been notified.
+      if (error as? StoreError)?.code == .conflict { notWatching() } else { forget(keys, list, isCertain: false) }
       throw error
     }
     notWatching()
-    for key in keys + list.map(\.key) { cache.near.drop([], of: key) }
-    // The names of the removed fields are not known.
-    if !keys.isEmpty { cache.invalidations.notify(.cleared) }
+    forget(keys, list, isCertain: true)
     return changed
   }
 
-  private func notWatching() { state.withLock { ($0.watched, $0.mayWatch) = ([], false) } }
-
-  private func forget(_ keys: [String]) {
-    for key in keys { cache.near.drop([], of: key) }
-    cache.invalidations.notify(.cleared)
+  /// Drops what was changed from memory. Watchers read again if it is not known which fields changed: those of removed records, or if
+  /// the answer was lost.
+  private func forget(_ keys: [String], _ records: [Record], isCertain: Bool) {
+    for key in keys + records.map(\.key) { cache.near.drop([], of: key) }
+    if !isCertain || !keys.isEmpty { cache.invalidations.notify(.cleared) }
   }
+
+  private func notWatching() { state.withLock { ($0.watched, $0.mayWatch) = ([], false) } }
 
   /// The fields whose values differ from those that were read, or that were not read.
   private func changes(by records: [Record], removing keys: [String]) -> ChangedKeys {
@@ -188,7 +185,8 @@ final class RedisTransaction: SharedTransaction {
       // Before all commands of the next transaction, which must not fail because of what this one has read.
       var commands = CommandBatch()
       commands.begin("UNWATCH", arguments: 0)
-      session.post(commands, within: cache.settings.removalTime)
+      // If it cannot be sent, the connection is not used again.
+      guard session.post(commands, within: cache.settings.removalTime) else { return }
     }
     cache.transactionClients.giveBack(client)
   }

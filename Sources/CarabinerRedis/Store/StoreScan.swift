@@ -30,6 +30,13 @@ struct StoreScan {
     } while cursor != "0"
   }
 
+  /// The keys that begin with a text.
+  func keys(beginningWith text: String) async throws -> Set<String> {
+    var found: Set<String> = []
+    try await keys(beginningWith: text) { found.formUnion($0) }
+    return found
+  }
+
   /// Removes the keys that begin with a text.
   func removeKeys(beginningWith text: String) async throws {
     try await keys(beginningWith: text) { keys in
