@@ -444,6 +444,16 @@ if !librariesOnly {
         "CarabinerDownloads", "Carabiner", "CarabinerDigest", "CarabinerManifest", "CarabinerWire", "ScriptedServer", "TestTools",
       ],
       swiftSettings: swiftSettings),
+    // Manifests from etcd and web servers.
+    .target(
+      name: "CarabinerSources",
+      dependencies: [
+        "Carabiner", "CarabinerCurl", "CarabinerEtcd", "CarabinerFiles", "CarabinerManifest", "CarabinerRelease",
+      ],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "CarabinerSourcesTests",
+      dependencies: ["CarabinerSources", "CarabinerEtcd", "ScriptedServer", "TestTools"], swiftSettings: swiftSettings),
     // A host for one's own program: generations of a manifest, and the gateway over them.
     .target(
       name: "CarabinerServer",
@@ -451,7 +461,7 @@ if !librariesOnly {
         "Carabiner", "CarabinerABI", "CarabinerCurl", "CarabinerDigest", "CarabinerDownloads", "CarabinerFiles",
         "CarabinerGateway",
         "CarabinerHost", "CarabinerManifest", "CarabinerRESP", "CarabinerRedis", "CarabinerRelease", "CarabinerSQLite",
-        "CarabinerTracing",
+        "CarabinerSources", "CarabinerTracing",
         "CarabinerWebSocket", "CarabinerWire", "CLinux", "CProgram",
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Logging", package: "swift-log"),
@@ -527,9 +537,9 @@ if !librariesOnly {
       name: "CarabinerCommand",
       dependencies: [
         "Carabiner", "CarabinerABI", "CarabinerConformance", "CarabinerConnect", "CarabinerCurl", "CarabinerDemoServer",
-        "CarabinerDigest", "CarabinerDownloads", "CarabinerFiles",
+        "CarabinerDigest", "CarabinerDownloads", "CarabinerEtcd", "CarabinerFiles", "CarabinerFleet",
         "CarabinerGateway", "CarabinerHost", "CarabinerManifest", "CarabinerRESP", "CarabinerRedis", "CarabinerRelease",
-        "CarabinerServer", "CarabinerSQLite", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire", "CProgram",
+        "CarabinerServer", "CarabinerSQLite", "CarabinerSources", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire", "CProgram",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
