@@ -552,7 +552,7 @@ if !librariesOnly {
     .testTarget(
       name: "CarabinerCommandTests",
       dependencies: [
-        "CallbackClient", "Carabiner", "CarabinerCommand", "CarabinerCurl", "CarabinerDigest", "CarabinerGateway",
+        "CallbackClient", "Carabiner", "CarabinerCommand", "CarabinerCurl", "CarabinerDigest", "CarabinerEtcd", "CarabinerGateway",
         "CarabinerHost", "CarabinerLauncher", "CarabinerManifest", "CarabinerServer", "CarabinerWire", "CarabinerWorker",
         "ConnectCalls", "DelegateClient",
         "EmbeddedClient", "EmbeddedGateway", "LegacyClient", "NativeInterceptor", "ScriptedServer", "TestTools", "WatchedQuery",

@@ -50,7 +50,7 @@ extension ExitStatus {
     switch code {
     case .invalidConfiguration: self = .usage
     case .refused, .shutDown: self = .refused
-    case .inUse, .cannotListen: self = .network
+    case .inUse, .cannotListen, .sourceUnavailable: self = .network
     }
   }
 }

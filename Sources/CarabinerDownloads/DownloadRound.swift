@@ -57,6 +57,11 @@ struct DownloadRound {
     guard problems.isEmpty else { throw ManifestError(path: manifest.path, problems: manifest.placed(problems)) }
   }
 
+  /// Finds the files that are there.
+  mutating func findFiles() {
+    for entry in entries where found.files[entry.digest] == nil { found.files[entry.digest] = try? cache.file(entry.digest) }
+  }
+
   /// Asks for the sidecar of each entry.
   mutating func bringSidecars() throws {
     var jobs: [DownloadQueue.Job<[UInt8]>] = []

@@ -16,16 +16,18 @@ package struct PluginDownloads: Sendable {
   /// It blocks, and is not for threads that serve clients. A manifest without URLs costs nothing.
   ///
   /// - Parameters:
+  ///   - isOffline: Whether only files that are there already are used. The others are left out.
   ///   - needsSidecars: Whether signatures are checked. Then each sidecar is asked for again. If that fails, the kept one is used.
   ///   - kept: Digests of files that are not removed.
   /// - Throws: ``ManifestError`` with all files that cannot be used.
   package func files(
-    of manifest: Manifest, needsSidecars: Bool = false, keeping kept: Set<String> = []
+    of manifest: Manifest, isOffline: Bool = false, needsSidecars: Bool = false, keeping kept: Set<String> = []
   ) throws -> DownloadedPlugins {
     let entries = manifest.plugins.compactMap(DownloadEntry.init)
     guard let first = entries.first else { return DownloadedPlugins() }
     do {
       guard let folder else {
+        if isOffline { return DownloadedPlugins() }
         throw ManifestProblem(
           .downloadFailed, at: first.pointer,
           "plugins with url need a folder for the files; give --plugin-cache DIR, or --state DIR to carabiner serve")
@@ -37,6 +39,10 @@ package struct PluginDownloads: Sendable {
         throw first.problem(error)
       }
       var round = DownloadRound(manifest: manifest, entries: entries, cache: cache, limits: limits)
+      if isOffline {
+        round.findFiles()
+        return round.found
+      }
       // Also before the downloads and after a failure, or a full disk would stay full.
       let needed = kept.union(entries.map(\.digest))
       cache.evict(downTo: limits.maximumCacheBytes, keeping: needed)

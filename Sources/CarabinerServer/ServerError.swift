@@ -2,6 +2,7 @@ internal import Carabiner
 internal import CarabinerHost
 internal import CarabinerManifest
 internal import CarabinerRelease
+internal import CarabinerSources
 internal import CarabinerWire
 
 /// A host or a gateway cannot be created, or cannot carry out a request.
@@ -18,6 +19,8 @@ public struct ServerError: Error, Sendable, CustomStringConvertible {
     case inUse
     /// The host is shut down.
     case shutDown
+    /// The source of the manifest does not answer or has none, and no last good one is kept.
+    case sourceUnavailable
   }
 
   /// A problem of a manifest.
@@ -96,6 +99,8 @@ public struct ServerError: Error, Sendable, CustomStringConvertible {
     case let error as ManifestError:
       ServerError(.refused, "\(error)", problems: error.problems.map { Problem($0) }, cause: error)
     case let error as ManifestProblem: ServerError(.refused, "\(error)", problems: [Problem(error)], cause: error)
+    case let error as SourceError:
+      ServerError(error.code == .invalidSettings ? .invalidConfiguration : .sourceUnavailable, "\(error)", cause: error)
     case is HostError, is StoreError, is ReleaseError: ServerError(.refused, "\(error)", cause: error)
     default: nil
     }

@@ -52,6 +52,19 @@ struct PluginCacheTests {
     #expect(server.requests.count == 1)
   }
 
+  @Test("E10: a sidecar that was not finished is removed when it is old")
+  func unfinished() async throws {
+    let server = try server()
+    let manifest = try site.manifest([file(65, of: server)])
+    _ = try await site.fetch(manifest)
+    let (old, new) = (site.cache + "/a.b.release.1f", site.cache + "/a.b.release.2f")
+    for path in [old, new] { try Data("part".utf8).write(to: URL(filePath: path)) }
+    try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSinceNow: -7200)], ofItemAtPath: old)
+    _ = try await site.fetch(manifest)
+    #expect(!FileManager.default.fileExists(atPath: old))
+    #expect(FileManager.default.fileExists(atPath: new))
+  }
+
   @Test("E10: a file in the folder with other bytes is removed and downloaded again")
   func damaged() async throws {
     let server = try server()

@@ -64,6 +64,12 @@ public final class FileServer: Sendable {
     }
   }
 
+  /// Stops it: connections stay open, and nothing is answered.
+  public func stop() async throws { try await StoppedProcess.stop(process.withLock(\.processIdentifier)) }
+
+  /// Continues after `stop()`.
+  public func proceed() { kill(process.withLock(\.processIdentifier), SIGCONT) }
+
   /// Puts a file in place in one step.
   public func publish(_ data: Data, as name: String) throws {
     try data.write(to: folder.appending(path: "files/\(name)"), options: .atomic)

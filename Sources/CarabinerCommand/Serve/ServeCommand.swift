@@ -6,6 +6,7 @@ internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest
 internal import CarabinerServer
+internal import CarabinerSources
 internal import Foundation
 internal import Logging
 internal import UnixSignals
@@ -26,16 +27,22 @@ struct ServeCommand: AsyncParsableCommand {
       At SIGTERM or Ctrl-C, /readyz answers with 503, and all requests are served for the time of --lame-duck. Then the listeners close,
       and running operations have the time of --drain to finish. A second signal ends the process at once.
 
+      With -m etcd://HOST:PORT,HOST:PORT/PREFIX or -m https://HOST/chain.yaml, the manifest is read from etcd or a web server, and each
+      change there loads a new generation. That needs --state, and --trust or --allow-unsigned. While the source is away, the manifest
+      that serves stays, and a start uses the last good one.
+
       Headers of clients are sent to the upstream only if the manifest allows them: serve: {forward-headers: [authorization]}.
       Headers of the upstream are returned to clients only with serve: {return-headers: [x-cache]}.
 
       The gateway prints "listening ADDRESS" when it accepts connections, or with --log-format json an object with the address.
-      Exit status: 0 after a normal end, 3 if the manifest or a plugin is refused, 4 if it cannot listen.
+      Exit status: 0 after a normal end, 3 if the manifest or a plugin is refused, 4 if it cannot listen, or if the source of the manifest
+      does not answer and there is no last good one.
 
       Example: carabiner serve -m chain.yaml --listen 127.0.0.1:4000 --admin unix:/run/carabiner.sock
       """)
 
   @OptionGroup var source: ManifestOptions
+  @OptionGroup var remote: SourceOptions
   @OptionGroup var trust: TrustOptions
   @OptionGroup var pluginCache: PluginCacheOptions
   @OptionGroup var limits: ServeLimits
@@ -98,6 +105,11 @@ struct ServeCommand: AsyncParsableCommand {
   var startFromLastGood = false
 
   @Flag(
+    name: .long,
+    help: "With -m etcd:// or https:// and without --trust: use the manifest although who can write it can run code here.")
+  var allowUnsigned = false
+
+  @Flag(
     name: .long, help: "Switch off plugins that --revoked names while they serve. Requests of a mandatory one get 500.")
   var enforceRevocation = false
 
@@ -148,6 +160,15 @@ struct ServeCommand: AsyncParsableCommand {
     }
     guard (tlsCertificate == nil) == (tlsKey == nil) else { throw ValidationError("--tls-certificate and --tls-key go together") }
     if enforceRevocation, trust.revoked == nil { throw ValidationError("--enforce-revocation needs --revoked FILE") }
+    if let path = source.path, ManifestAddress.isRemote(path) {
+      guard state != nil else { throw ValidationError("-m \(path.prefix { $0 != ":" })://… needs --state DIR for the last good manifest") }
+      guard allowUnsigned || trust.trust != nil else {
+        throw ValidationError(
+          "-m \(path.prefix { $0 != ":" })://… needs --trust FILE, because who can write there can run code here; "
+            + "--allow-unsigned accepts that")
+      }
+    }
+    if allowUnsigned, trust.trust != nil { throw ValidationError("--allow-unsigned and --trust contradict each other; give one") }
     if startFromLastGood, state == nil { throw ValidationError("--start-from-last-good needs --state DIR") }
     guard (0...1_000_000).contains(timeStages) else { throw ValidationError("--time-stages takes a number from 0 to 1000000") }
     guard (1...64).contains(threads) else { throw ValidationError("--threads takes a number from 1 to 64") }
@@ -183,7 +204,7 @@ struct ServeCommand: AsyncParsableCommand {
     let signalReader = Task { for await signal in signals { continuation.yield(.signal(signal)) } }
     defer { signalReader.cancel() }
     let traces = try tracing.export(logger)
-    let host = try await PluginHost(manifestOrNone: source.path, hostConfiguration(inheritance, logger))
+    let host = try await PluginHost(manifestOrNone: source.path, try hostConfiguration(inheritance, logger))
     var configuration = gatewayConfiguration(inheritance, traces, logger)
     configuration.onHandedOver = { continuation.yield(.handedOver) }
     if let inheritance { configuration.onReady = { try await Self.takeOver(from: inheritance, host) } }
@@ -215,7 +236,7 @@ struct ServeCommand: AsyncParsableCommand {
     case handedOver
   }
 
-  private func hostConfiguration(_ inheritance: Inheritance?, _ logger: Logger) -> PluginHost.Configuration {
+  private func hostConfiguration(_ inheritance: Inheritance?, _ logger: Logger) throws -> PluginHost.Configuration {
     var configuration = PluginHost.Configuration(logger: logger)
     configuration.endpoint = endpoint
     configuration.probe = .init(executable: PluginProbe.ownExecutable, timeout: probe.probeTimeout)
@@ -223,6 +244,8 @@ struct ServeCommand: AsyncParsableCommand {
     configuration.stateLock = inheritance?.stateLock
     configuration.startsFromLastGood = startFromLastGood
     configuration.trust = trust.policy
+    configuration.source = try remote.settings()
+    configuration.allowsUnsignedSource = allowUnsigned
     pluginCache.configure(&configuration)
     configuration.trust?.enforcesRevocation = enforceRevocation
     configuration.installsCrashReporter = true
@@ -252,6 +275,7 @@ struct ServeCommand: AsyncParsableCommand {
       EffectiveSetting(flag: "lame-duck", DurationText.print(lameDuck), default: "0s"),
       EffectiveSetting(flag: "drain", DurationText.print(drain), default: "30s"),
       EffectiveSetting(flag: "watch", "\(watch)", default: "false"),
+      EffectiveSetting(flag: "allow-unsigned", "\(allowUnsigned)", default: "false"),
       EffectiveSetting(flag: "trust", trust.trust ?? "none", default: "none"),
       EffectiveSetting(flag: "trust-threshold", "\(trust.trustThreshold ?? 1)", default: "1"),
       EffectiveSetting(flag: "revoked", trust.revoked ?? "none", default: "none"),

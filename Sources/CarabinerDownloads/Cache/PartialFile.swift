@@ -75,7 +75,8 @@ struct PartialFile: ~Copyable {
       if let other = try cache.file(digest) { return other }
     }
     FileReplacement.syncFolder(of: place)
-    flock(descriptor, LOCK_UN)
+    // Shared and not released: it must not be removed before it is opened for reading.
+    flock(descriptor, LOCK_SH)
     guard let file = try cache.file(digest, isVerified: true) else {
       throw DownloadError(
         .storage, "\(place) was removed at once by another process; try again with a larger --plugin-cache-size")
@@ -91,6 +92,10 @@ struct PartialFile: ~Copyable {
     }
     // Some file systems have no links.
     guard [EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else { return false }
+    if unsafe access(place, F_OK) == 0 {
+      errno = EEXIST
+      return false
+    }
     return unsafe Glibc.rename(path, place) == 0
   }
 }

@@ -16,25 +16,37 @@ extension PluginCache {
     }
     var total = files.reduce(0) { $0 + Int($1.status.st_size) }
     files.sort { ($0.status.st_mtim.tv_sec, $0.status.st_mtim.tv_nsec) < ($1.status.st_mtim.tv_sec, $1.status.st_mtim.tv_nsec) }
-    var removed: Set<Substring> = []
     for (name, status) in files where total > maximumBytes && !kept.contains(String(name.dropLast(3))) {
-      guard remove(name) else { continue }
-      removed.insert(name.dropLast(3))
-      total -= Int(status.st_size)
+      let digest = name.dropLast(3)
+      if remove(name, with: names.filter { $0.hasSuffix(".release") && $0.prefix { $0 != "." } == digest }) {
+        total -= Int(status.st_size)
+      }
     }
-    for name in names where name.hasSuffix(".release") && removed.contains(name.prefix { $0 != "." }) {
-      _ = unsafe unlink("\(folder)/\(name)")
-    }
+    for name in names where !name.hasSuffix(".release") && name.contains(".release.") { removeLeftover(name) }
   }
 
   /// Removes a file, unless it is in use.
+  ///
+  /// - Parameter sidecars: The names of its sidecars, which are removed too.
   @discardableResult
-  private func remove(_ name: String) -> Bool {
+  private func remove(_ name: String, with sidecars: [String] = []) -> Bool {
     let path = "\(folder)/\(name)"
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return false }
+    // Under the lock: another process that brings the file again must not lose the sidecar that it keeps.
+    for sidecar in sidecars { _ = unsafe unlink("\(folder)/\(sidecar)") }
     return unsafe unlink(path) == 0
   }
+
+  /// Removes a sidecar that a process did not finish, if it is so old that none writes it any more.
+  private func removeLeftover(_ name: String) {
+    var status = stat()
+    guard unsafe lstat("\(folder)/\(name)", &status) == 0, time(nil) - status.st_mtim.tv_sec > Self.leftoverAge else { return }
+    _ = unsafe unlink("\(folder)/\(name)")
+  }
+
+  /// The age in seconds from which an unfinished sidecar is removed.
+  private static let leftoverAge = 3600
 }

@@ -63,7 +63,8 @@ struct PluginCache: Sendable {
       return nil
     }
     guard isVerified || Self.digest(of: descriptor) == digest else {
-      _ = unsafe unlink(path)
+      // Alone, because another process may have put the right file in its place.
+      if flock(descriptor, LOCK_EX) == 0, unsafe fstat(descriptor, &status) == 0, status.st_nlink > 0 { _ = unsafe unlink(path) }
       close(descriptor)
       return nil
     }

@@ -106,7 +106,7 @@ struct LoadedPlugins: Sendable {
     case .url(let url, _):
       throw ManifestProblem(
         .downloadFailed, at: plugin.pointer.appending("url"),
-        "the plugin \(plugin.name) was not downloaded from \(PrintableURL(url).withoutQuery); load the manifest with a folder for downloads"
+        "the plugin \(plugin.name) was not downloaded from \(PrintableURL(url).withoutQuery); load the manifest again when its server answers, with a folder for downloads"
       )
     case .file(let path, let pin):
       let file = try PluginFile(opening: path)

@@ -25,24 +25,42 @@ extension Manifest {
   /// - Parameter check: Decides about the bytes before they are parsed.
   /// - Throws: ``ManifestError`` with all problems, and errors of the check.
   package static func load(path: String, accepting check: ([UInt8]) throws -> Void = { _ in }) throws -> Manifest {
-    let text: String
-    do {
-      let bytes = try BoundedFile.bytes(at: path, maximumBytes: maximumFileBytes)
-      try check(bytes)
-      guard let valid = String(validating: bytes, as: UTF8.self) else { throw BoundedFile.Fault.notText }
-      text = valid
-    } catch let error as BoundedFile.Fault {
+    let bytes: [UInt8]
+    do throws(BoundedFile.Fault) {
+      bytes = try BoundedFile.bytes(at: path, maximumBytes: maximumFileBytes)
+    } catch {
       let problem =
         switch error {
+        case .unreadable where path.contains("://"):
+          ManifestProblem(
+            .unreadable, "only carabiner serve reads a manifest from etcd or a web server; save it to a file for other commands")
         case .unreadable(let reason):
           ManifestProblem(.unreadable, "the manifest cannot be read: \(reason); check the path and its permissions")
         case .tooLarge:
           ManifestProblem(.tooLarge, "the manifest has more than \(ByteSizeText.print(maximumFileBytes)); is it the right file?")
-        case .notText: ManifestProblem(.syntax, "the manifest is not UTF-8 text; is it the right file?")
+        case .notText: notText
         }
       throw ManifestError(path: path, problems: [problem])
     }
-    return try Manifest(text: text, path: path, directory: directory(of: path))
+    try check(bytes)
+    return try Manifest(bytes: bytes, path: path, directory: directory(of: path))
+  }
+
+  private static var notText: ManifestProblem {
+    ManifestProblem(.syntax, "the manifest is not UTF-8 text; is it the right file?")
+  }
+
+  /// Reads a manifest from the bytes of a file, or of another source.
+  ///
+  /// - Parameters:
+  ///   - path: The name of the manifest in messages.
+  ///   - directory: The folder that relative paths start from; nil if there is none, and they are refused.
+  /// - Throws: ``ManifestError`` with all problems.
+  package init(bytes: [UInt8], path: String, directory: String?) throws {
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw ManifestError(path: path, problems: [Self.notText])
+    }
+    try self.init(text: text, path: path, directory: directory)
   }
 
   /// The folder that the relative paths of a manifest in a file start from.
@@ -56,10 +74,10 @@ extension Manifest {
   /// - Parameters:
   ///   - path: The name of the manifest in messages.
   ///   - format: The file format; nil to detect it.
-  ///   - directory: The folder that relative paths start from.
+  ///   - directory: The folder that relative paths start from; nil if there is none, and they are refused.
   /// - Throws: ``ManifestError`` with all problems.
   package init(
-    text: String, path: String = "manifest", format: Format? = nil, directory: String = "."
+    text: String, path: String = "manifest", format: Format? = nil, directory: String? = "."
   ) throws {
     let source = ManifestText(text: text, format: format ?? Format(path: path, text: text))
     let document: ManifestDocument
@@ -73,7 +91,7 @@ extension Manifest {
     self = manifest
     self.text = source
     warnings = document.placed(warnings)
-    self.path = path.contains("/") || directory == "." ? path : "\(directory)/\(path)"
+    self.path = if let directory, directory != ".", !path.contains("/") { "\(directory)/\(path)" } else { path }
   }
 
   /// The problems with their places in the manifest's text, in the order of the text.

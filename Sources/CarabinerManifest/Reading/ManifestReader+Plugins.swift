@@ -101,6 +101,9 @@ extension ManifestReader {
         wrongType(declaration, pointer.appending("ffi"), "an object")
         return nil
       }
+      if let library = declaration["library"]?.string, library.contains("/") {
+        _ = resolved(library, pointer.appending("ffi").appending("library"))
+      }
       return .ffi(declaration)
     case (nil, nil, nil):
       problem(.missing, pointer, "the plugin needs either file, url or ffi; write one of them")

@@ -42,7 +42,9 @@ extension ManifestReader {
 
   mutating func checkReferences(_ text: String, _ pointer: JSONPointer) {
     do throws(ManifestProblem) {
-      _ = try ReferencePart.parts(of: text, at: pointer)
+      for part in try ReferencePart.parts(of: text, at: pointer) {
+        if case .file(let path) = part { _ = resolved(path, pointer) }
+      }
     } catch {
       report(error)
     }
@@ -55,7 +57,19 @@ extension ManifestReader {
       problem(.invalidValue, pointer, "a path cannot hold NUL; correct it")
       return nil
     }
-    return path.hasPrefix("/") ? path : "\(directory)/\(path)"
+    return resolved(path, pointer)
+  }
+
+  /// A path from the root. A relative one is refused in a manifest that is not in a folder.
+  mutating func resolved(_ path: String, _ pointer: JSONPointer) -> String? {
+    if path.hasPrefix("/") { return path }
+    guard let directory else {
+      problem(
+        .invalidValue, pointer,
+        "this manifest is not in a folder that \(path.debugDescription) could start from; write an absolute path or url:")
+      return nil
+    }
+    return "\(directory)/\(path)"
   }
 
   mutating func truth(_ json: JSONValue, _ pointer: JSONPointer) -> Bool? {

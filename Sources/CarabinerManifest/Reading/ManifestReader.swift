@@ -11,12 +11,12 @@ struct ManifestReader {
   var declared: Set<String> = []
   /// The names of `upstreams`, including entries with problems.
   var declaredUpstreams: Set<String> = [Manifest.mainUpstream]
-  let directory: String
+  let directory: String?
 
-  private init(directory: String) { self.directory = directory }
+  private init(directory: String?) { self.directory = directory }
 
   /// Reads a document.
-  static func read(_ json: JSONValue, directory: String) -> (manifest: Manifest, problems: [ManifestProblem]) {
+  static func read(_ json: JSONValue, directory: String?) -> (manifest: Manifest, problems: [ManifestProblem]) {
     var reader = ManifestReader(directory: directory)
     reader.read(json)
     return (reader.manifest, reader.problems)

@@ -4,6 +4,7 @@ internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest
 internal import CarabinerRelease
+internal import CarabinerSources
 package import CarabinerWire
 internal import Foundation
 internal import Logging
@@ -196,7 +197,18 @@ struct AdminService: RequestHandler {
       "workers": .array(current.host.chain.workers().map(\.json)),
       "quarantined": ["calls": .count(HostedChain.quarantinedCalls), "bytes": .count(HostedChain.quarantinedBytes)],
       "reloads": ["all": .count(reloads.all), "refused": .count(reloads.refused)],
+      "source": source,
       "trial": live.trial?.json ?? .null, "lastReload": live.lastReload?.json ?? .null,
+    ]
+  }
+
+  /// The state of a source that is not a file.
+  private var source: JSONValue {
+    guard let remote = metrics.host.remote else { return .null }
+    let figures = remote.figures
+    return [
+      "up": .bool(figures.isUp), "revision": figures.revision.map { .count($0) } ?? .null, "stale": .bool(live.current.isKept),
+      "errors": .object(JSONObject(figures.errors.sorted { $0.key < $1.key }.map { ($0.key, .count($0.value)) })),
     ]
   }
 

@@ -24,6 +24,8 @@ final class Generation: Sendable {
   let releases: VerifiedReleases?
   /// The files of its plugins that were downloaded. They are not removed from their folder while the generation lives.
   let downloads: DownloadedPlugins
+  /// Whether this is the last known good manifest, because that of the source could not be used.
+  let isKept: Bool
   let since = Date()
 
   private let operations = Atomic<Int>(0)
@@ -31,9 +33,10 @@ final class Generation: Sendable {
 
   init(
     _ number: UInt64, _ manifest: Manifest, _ host: ChainRuntime, crashLoop: CrashLoopGuard?, clientPolicy: ClientPolicy?,
-    releases: VerifiedReleases?, downloads: DownloadedPlugins
+    releases: VerifiedReleases?, downloads: DownloadedPlugins, isKept: Bool
   ) {
     self.downloads = downloads
+    self.isKept = isKept
     self.crashLoop = crashLoop
     self.number = number
     self.manifest = manifest

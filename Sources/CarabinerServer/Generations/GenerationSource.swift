@@ -4,10 +4,11 @@ internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest
 internal import CarabinerRelease
+internal import CarabinerSources
 internal import Foundation
 internal import Logging
 
-/// Creates generations from a manifest file and the configuration of the host.
+/// Creates generations from a manifest and the configuration of the host.
 struct GenerationSource: Sendable {
   /// A parsed manifest, and the digests of the plugin files at that time.
   struct Candidate: Sendable {
@@ -21,13 +22,14 @@ struct GenerationSource: Sendable {
     let releases: VerifiedReleases?
     /// The decisions of the manifest about clients; nil if there are none.
     let clientPolicy: ClientPolicy?
+    /// Whether it is the last known good one.
+    var isKept = false
 
     /// The manifest with the digest of each file pinned.
     var pinned: Manifest { local.pinning(digests) }
   }
 
-  /// The path of the manifest; nil for an empty manifest.
-  let path: String?
+  let origin: ManifestOrigin
   let configuration: PluginHost.Configuration
   /// Observes the chains of all generations.
   let observer: any ChainObserver
@@ -42,7 +44,8 @@ struct GenerationSource: Sendable {
     do {
       return try generation(1, of: candidate())
     } catch {
-      guard configuration.startsFromLastGood, let kept = try keptCandidate(after: error) else { throw error }
+      // A source that is away, or that has a manifest that cannot be used, must not end a node that starts again.
+      guard configuration.startsFromLastGood || origin.remote != nil, let kept = try keptCandidate(after: error) else { throw error }
       output.warn("the last known good manifest serves, because the current one cannot: \(error)")
       output.logger.critical(
         "the last known good manifest serves", metadata: ["reason": "\(output.redacted("\(error)"))"])
@@ -82,7 +85,7 @@ struct GenerationSource: Sendable {
     host.upstreams.watch(host.headers)
     return Generation(
       number, candidate.manifest, host, crashLoop: crashLoop, clientPolicy: candidate.clientPolicy, releases: candidate.releases,
-      downloads: candidate.downloads)
+      downloads: candidate.downloads, isKept: candidate.isKept)
   }
 
   /// The record of plugins that crashed the host; nil if the manifest does not configure it.
@@ -148,7 +151,7 @@ struct GenerationSource: Sendable {
   /// The last known good manifest; nil if none is stored.
   func keptCandidate() throws -> Candidate? {
     guard let store = try lastKnownGood() else { return nil }
-    guard let trust = configuration.trust else { return try store.manifest().map { try candidate($0) } }
+    guard let trust = configuration.trust else { return try store.manifest().map { try candidate($0, isKept: true) } }
     guard let (origin, signatures) = try store.signed() else { return nil }
     guard let signatures else {
       throw ReleaseError(
@@ -158,7 +161,7 @@ struct GenerationSource: Sendable {
     let text = Array(signatures.manifest.utf8)
     let file = try check.verify(manifest: text, at: origin, Array(signatures.manifestSidecar.utf8))
     let manifest = try Manifest(text: signatures.manifest, path: origin, directory: Manifest.directory(of: origin))
-    var kept = try candidate(store.usingCopiesOfDownloads(in: manifest), check, (file, text))
+    var kept = try candidate(store.usingCopiesOfDownloads(in: manifest), check, (file, text), isKept: true)
     kept.manifest = store.usingCopies(in: manifest, kept.digests)
     kept.local = store.usingCopies(in: kept.local, kept.digests)
     return kept
@@ -168,30 +171,44 @@ struct GenerationSource: Sendable {
     try ReleaseCheck(trust, serials: try serialFile?.read() ?? SerialRecord(), kept: kept)
   }
 
-  /// Reads the manifest and the digests of its files.
+  /// Reads the manifest and the digests of its files. It blocks while files are downloaded.
   ///
-  /// - Throws: ``ManifestError``, ``ReleaseError`` for the first file that is not accepted, or ``HostError`` if a file cannot be loaded
+  /// - Throws: ``SourceError`` if the source has none yet, ``ManifestError``, ``ReleaseError`` for the first file that is not accepted, or ``HostError`` if a file cannot be loaded
   ///   as a plugin.
   func candidate() throws -> Candidate {
-    guard let trust = configuration.trust else {
-      return try candidate(try path.map { try Manifest.load(path: $0) } ?? Manifest())
+    let check = try configuration.trust.map { try self.check($0) }
+    guard let check else {
+      switch origin {
+      case .none: return try candidate(Manifest())
+      case .file(let path): return try candidate(try Manifest.load(path: path))
+      case .remote(let remote):
+        let manifest = try Manifest(bytes: try remote.use().text, path: remote.label, directory: nil)
+        output.logger.warning(
+          "the manifest is not signed: who can write to its source can run code here; sign it, and start with --trust",
+          metadata: ["manifest": "\(remote.label)"])
+        return try candidate(manifest)
+      }
     }
-    let check = try check(trust)
-    guard let path else { return try candidate(Manifest(), check) }
-    let (manifest, file, text) = try check.manifest(at: path)
+    let (manifest, file, text): (Manifest, SignedFile, [UInt8])
+    switch origin {
+    case .none: return try candidate(Manifest(), check)
+    case .file(let path): (manifest, file, text) = try check.manifest(at: path)
+    case .remote(let remote): (manifest, file, text) = try check.manifest(try remote.use(), named: remote.label)
+    }
     return try candidate(manifest, check, (file, text))
   }
 
   /// - Parameters:
   ///   - check: Verifies the files of the plugins; nil if signatures are not checked.
   ///   - file: The manifest's signature and text; nil if there is none.
+  ///   - isKept: Whether it is the last known good manifest, for which nothing is downloaded.
   /// - Throws: ``ManifestError`` also if the configuration refuses one of the manifest's lists.
   private func candidate(
-    _ manifest: Manifest, _ check: ReleaseCheck? = nil, _ file: (file: SignedFile, text: [UInt8])? = nil
+    _ manifest: Manifest, _ check: ReleaseCheck? = nil, _ file: (file: SignedFile, text: [UInt8])? = nil, isKept: Bool = false
   ) throws -> Candidate {
     if configuration.refusesCacheAndParsing { try manifest.requireDefaultCacheAndParsing() }
     let policy = try manifest.clientPolicy()
-    let downloads = try downloads(of: manifest, needsSidecars: check?.readsSidecars ?? false)
+    let downloads = try downloads(of: manifest, isOffline: isKept, needsSidecars: check?.readsSidecars ?? false)
     let local = downloads.replacingURLs(in: manifest)
     var digests: [String: String] = [:]
     var plugins: [String: SignedFile] = [:]
@@ -202,23 +219,27 @@ struct GenerationSource: Sendable {
     }
     let releases = check.map { $0.releases(of: file, plugins) }
     return Candidate(
-      manifest: manifest, local: local, downloads: downloads, digests: digests, releases: releases, clientPolicy: policy)
+      manifest: manifest, local: local, downloads: downloads, digests: digests, releases: releases, clientPolicy: policy,
+      isKept: isKept)
   }
 
   /// Loads new plugins in child processes first, so that a plugin that crashes or hangs does not affect this process.
   ///
   /// - Throws: ``HostError`` or ``ManifestError`` of the first plugin that cannot be loaded.
   func probe(_ candidate: Candidate, current: Generation) throws {
-    guard let path, let probe = configuration.probe else { return }
+    guard let probe = configuration.probe else { return }
     let overrides = current.host.chain.overrides
-    for plugin in candidate.local.plugins where overrides.runs(plugin) && !isKnown(plugin, candidate, current) {
+    let plugins = candidate.local.plugins.filter { overrides.runs($0) && !isKnown($0, candidate, current) }
+    guard !plugins.isEmpty, let path = try origin.pathForProbes(in: state) else { return }
+    defer { if origin.remote != nil { try? FileManager.default.removeItem(atPath: path) } }
+    for plugin in plugins {
       let report = PluginProbe(
         candidate.manifest, at: path, plugin: plugin, timeout: probe.timeout, executable: probe.executable,
         pins: candidate.releases?.pins(of: plugin.name), downloads: candidate.downloads.folder
       ).report()
       if let refusal = report.refusal { throw refusal }
       guard report.problems.isEmpty else {
-        throw ManifestError(path: path, problems: candidate.manifest.placed(report.problems))
+        throw ManifestError(path: candidate.manifest.path, problems: candidate.manifest.placed(report.problems))
       }
     }
   }

@@ -1,6 +1,7 @@
 internal import CarabinerFiles
 internal import CarabinerHost
 internal import CarabinerManifest
+internal import CarabinerSources
 internal import Foundation
 
 /// Polls a manifest and the files that it names for changes.
@@ -11,8 +12,7 @@ struct ManifestWatch: Sendable {
   /// The polling interval. A change is reported when two polls in a row find the same state.
   static let interval = Duration.milliseconds(250)
 
-  /// The path of the manifest.
-  let path: String
+  let origin: ManifestOrigin
   /// The keys that must have signed the files; nil if signatures are not checked.
   let trust: TrustPolicy?
   /// The files that the current generation reads in addition to those that the manifest names.
@@ -22,6 +22,8 @@ struct ManifestWatch: Sendable {
   private struct Look {
     /// The manifest, and the files that decide whether it is accepted.
     let manifest: [String: FileSignature]
+    /// The manifest of a source that is not a file. The source itself reports changes of it.
+    let published: PublishedManifest?
     /// The files that the manifest names, which change only with it.
     let named: [String]
     let files: [String: FileSignature]
@@ -49,16 +51,29 @@ struct ManifestWatch: Sendable {
   }
 
   private func look(after earlier: Look?) -> Look {
-    let manifest = FileSignature.of(Set([path] + (trust?.deciding(on: [path]) ?? [])))
-    let named = earlier.flatMap { $0.manifest == manifest ? $0.named : nil } ?? namedFiles() ?? earlier?.named ?? []
+    var path: String?
+    if case .file(let file) = origin { path = file }
+    let published = origin.remote?.used
+    let manifest = FileSignature.of(Set((path.map { [$0] } ?? []) + (trust?.deciding(on: path.map { [$0] } ?? []) ?? [])))
+    let isKnown = earlier.map { $0.manifest == manifest && $0.published == published } ?? false
+    let named = (isKnown ? earlier?.named : nil) ?? namedFiles(published) ?? earlier?.named ?? []
     let sidecars = trust?.deciding(on: named) ?? []
-    return Look(manifest: manifest, named: named, files: FileSignature.of(Set(named + sidecars + files())))
+    return Look(
+      manifest: manifest, published: published, named: named, files: FileSignature.of(Set(named + sidecars + files())))
   }
 
   /// The files that the manifest names. A manifest that is not accepted is not parsed.
-  private func namedFiles() -> [String]? {
-    Manifest.namedFiles(path: path) { bytes in
-      if let trust { _ = try ReleaseCheck(trust).verify(manifest: bytes, at: path) }
+  private func namedFiles(_ published: PublishedManifest?) -> [String]? {
+    switch origin {
+    case .none: return []
+    case .file(let path):
+      return Manifest.namedFiles(path: path) { bytes in
+        if let trust { _ = try ReleaseCheck(trust).verify(manifest: bytes, at: path) }
+      }
+    case .remote(let remote):
+      guard let published, trust == nil || (try? trust.map { try ReleaseCheck($0).manifest(published, named: remote.label) }) != nil
+      else { return nil }
+      return Manifest.namedFiles(bytes: published.text, path: remote.label)
     }
   }
 }

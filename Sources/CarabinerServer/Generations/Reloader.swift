@@ -1,6 +1,7 @@
 internal import CarabinerHost
 internal import CarabinerManifest
 internal import CarabinerRelease
+internal import CarabinerSources
 internal import Dispatch
 internal import Foundation
 internal import Logging
@@ -22,6 +23,9 @@ final class Reloader: Sendable {
   private let source: GenerationSource
   /// The gateways over this host.
   private let followers = Mutex<[any ManifestFollower]>([])
+  /// Reads manifests, downloads, and probes plugins, which can take minutes.
+  private let loading = DispatchQueue(label: "carabiner.load")
+  /// Changes the generations, the overrides and the record of serials.
   private let queue = DispatchQueue(label: "carabiner.reload")
   /// The requests since the last reload began. The next reload serves all of them.
   private let waiting = Mutex(Waiting())
@@ -43,17 +47,19 @@ final class Reloader: Sendable {
 
   /// Reads the manifest again, and makes the new generation the current one if it is valid.
   ///
-  /// - Parameter anew: Whether all plugin instances are recreated, including those without changes.
-  func reload(trigger: String, anew: Bool = false) async -> ReloadReport {
-    await withCheckedContinuation { continuation in
+  /// - Parameters:
+  ///   - anew: Whether all plugin instances are recreated, including those without changes.
+  ///   - asksSource: Whether a web server is asked for the manifest now.
+  func reload(trigger: String, anew: Bool = false, asksSource: Bool = true) async -> ReloadReport {
+    if asksSource { await source.origin.remote?.refresh() }
+    return await withCheckedContinuation { continuation in
       let isFirst = waiting.withLock { waiting in
         waiting.continuations.append(continuation)
         waiting.triggers.append(trigger)
         waiting.anew = waiting.anew || anew
         return waiting.continuations.count == 1
       }
-      // Loading blocks, and so does probing a plugin in a child process.
-      if isFirst { queue.async { [self] in serveWaiting() } }
+      if isFirst { loading.async { [self] in serveWaiting() } }
     }
   }
 
@@ -62,10 +68,15 @@ final class Reloader: Sendable {
       defer { waiting = Waiting() }
       return waiting
     }
-    let report = live.change {
-      let report = reload(group.triggers, anew: group.anew)
-      note(report)
-      return report
+    let start = ContinuousClock.now
+    let loaded = load()
+    // Not before: overrides and the end of a trial must not wait for a server that answers slowly.
+    let report = queue.sync {
+      live.change {
+        let report = reload(loaded, group.triggers, anew: group.anew, since: start)
+        note(report)
+        return report
+      }
     }
     for continuation in group.continuations { continuation.resume(returning: report) }
   }
@@ -209,8 +220,33 @@ final class Reloader: Sendable {
     return changes
   }
 
-  private func reload(_ triggers: [String], anew: Bool) -> ReloadReport {
-    let start = ContinuousClock.now
+  /// A manifest that was read and whose plugins were probed.
+  private struct Loaded {
+    /// Nil if it could not be read.
+    var candidate: GenerationSource.Candidate?
+    /// The reason why it is refused; nil if it is not.
+    var refusal: (any Error)?
+  }
+
+  private func load() -> Loaded {
+    var loaded = Loaded()
+    do {
+      try requireOpen()
+      let candidate = try source.candidate()
+      loaded.candidate = candidate
+      try source.probe(candidate, current: live.current)
+    } catch {
+      loaded.refusal = error
+    }
+    return loaded
+  }
+
+  private func requireOpen() throws {
+    guard isClosed.load(ordering: .relaxed) else { return }
+    throw ServerError(.shutDown, "the gateway is ending and accepts no new generation; reload it after it has started again")
+  }
+
+  private func reload(_ loaded: Loaded, _ triggers: [String], anew: Bool, since start: ContinuousClock.Instant) -> ReloadReport {
     let trigger = Set(triggers).sorted().joined(separator: ", ")
     let current = live.current
     var difference: ManifestDifference?
@@ -218,22 +254,16 @@ final class Reloader: Sendable {
       ReloadReport(
         outcome: outcome, trigger: trigger, generation: live.current.number, difference: difference, duration: .now - start)
     }
-    func refusal(_ error: any Error) -> ReloadReport {
-      var report = report(.refused((error as? ManifestError)?.problems.map(\.description) ?? ["\(error)"]))
-      report.error = ServerError.refusal(error)
-      return report
-    }
-    if isClosed.load(ordering: .relaxed) {
-      return refusal(
-        ServerError(.shutDown, "the gateway is ending and accepts no new generation; reload it after it has started again"))
-    }
-    // Certificates are not part of a generation, so an unusable one does not cause a refusal.
-    for follower in followers.withLock(\.self) { follower.refresh() }
     do {
-      let candidate = try source.candidate()
-      difference = ManifestDifference(
-        from: current.manifest, to: candidate.manifest, oldDigests: current.digests, newDigests: candidate.digests)
-      try source.probe(candidate, current: current)
+      try requireOpen()
+      // Certificates are not part of a generation, so an unusable one does not cause a refusal.
+      for follower in followers.withLock(\.self) { follower.refresh() }
+      if let candidate = loaded.candidate {
+        difference = ManifestDifference(
+          from: current.manifest, to: candidate.manifest, oldDigests: current.digests, newDigests: candidate.digests)
+      }
+      if let refusal = loaded.refusal { throw refusal }
+      guard let candidate = loaded.candidate else { return report(.refused(["no manifest was read"])) }
       let changes = try prepare(candidate.manifest)
       var areUsed = false
       defer { if !areUsed { for change in changes { change.discard() } } }
@@ -250,7 +280,9 @@ final class Reloader: Sendable {
       watch(trial, difference)
       return report(.onTrial(trial.name))
     } catch {
-      return refusal(error)
+      var report = report(.refused((error as? ManifestError)?.problems.map(\.description) ?? ["\(error)"]))
+      report.error = ServerError.refusal(error)
+      return report
     }
   }
 }

@@ -12,8 +12,7 @@ struct HostParts: Sendable {
   let live: GenerationManager
   let reloader: Reloader
 
-  /// - Parameter path: The path of the manifest; nil for an empty one.
-  init(_ path: String?, _ configuration: PluginHost.Configuration) throws {
+  init(_ origin: ManifestOrigin, _ configuration: PluginHost.Configuration) throws {
     let output = HostOutput(
       logger: configuration.logger, secrets: configuration.secrets ?? SecretRegister(), warning: configuration.warning)
     self.output = output
@@ -25,7 +24,7 @@ struct HostParts: Sendable {
     recorder = try configuration.record.map { try Recorder(path: $0.path, maximumBytes: $0.maximumBytes, output: output) }
     // Installed before any plugin is loaded. The file for its reports is set as soon as it is known.
     if configuration.installsCrashReporter { try CrashReporter.install() }
-    let source = GenerationSource(path: path, configuration: configuration, observer: counters, output: output)
+    let source = GenerationSource(origin: origin, configuration: configuration, observer: counters, output: output)
     let first = try source.first()
     if configuration.installsCrashReporter, let crashLoop = first.crashLoop {
       try CrashReporter.install(recordingTo: crashLoop.recordPath)

@@ -3,6 +3,7 @@ package import CarabinerDownloads
 internal import CarabinerGateway
 internal import CarabinerHost
 package import CarabinerManifest
+package import CarabinerSources
 public import CoreMetrics
 public import Logging
 public import Tracing
@@ -77,6 +78,10 @@ extension PluginHost {
     package var pinsFiles = true
     /// The keys that must have signed the manifest and the plugins; nil if signatures are not checked.
     package var trust: TrustPolicy?
+    /// How a manifest that is not a file is reached.
+    package var source = SourceSettings()
+    /// Whether a manifest that is not a file is used without a signature.
+    package var allowsUnsignedSource = false
     /// The limits of downloads.
     package var downloadLimits = DownloadLimits()
     /// Whether `settings: {crash-loop: …}` applies to this host.

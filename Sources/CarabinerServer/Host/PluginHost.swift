@@ -2,6 +2,7 @@ package import Carabiner
 internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest
+internal import CarabinerSources
 internal import CarabinerTracing
 internal import Dispatch
 internal import Foundation
@@ -21,7 +22,9 @@ public final class PluginHost: Sendable {
   private let recorder: Recorder?
   /// Locked for the lifetime of the host.
   private let stateFolder: StateFolder?
-  private let watching: Task<Void, Never>?
+  private let origin: ManifestOrigin
+  /// Load new generations when the manifest has changed at its source, or a file.
+  private let watching: [Task<Void, Never>]
   /// Nil if signatures are not checked.
   let releaseWatch: ReleaseWatch?
   private let watchingReleases: Task<Void, Never>?
@@ -32,43 +35,53 @@ public final class PluginHost: Sendable {
   /// Checks a manifest, loads its plugins, and opens its store.
   ///
   /// - Parameters:
-  ///   - path: The path of the manifest, in YAML or JSON.
+  ///   - path: The path of the manifest, in YAML or JSON. An address of etcd or a web server needs settings that only
+  ///     `carabiner serve` has.
   ///   - configuration: The settings that are not part of the manifest.
   /// - Throws: ``ServerError`` with all problems of the manifest, and errors of the store and the transports.
   public convenience init(manifest path: String, configuration: Configuration = Configuration()) async throws {
     try await self.init(manifestOrNone: path, configuration)
   }
 
-  /// - Parameter path: The path of the manifest; nil for an empty one.
+  /// - Parameter path: The path or the address of the manifest; nil for an empty one.
   package convenience init(manifestOrNone path: String?, _ configuration: Configuration) async throws {
-    // Loading blocks: it reads files, links libraries and runs plugin code.
-    let parts = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<HostParts, any Error>) in
-      DispatchQueue(label: "carabiner.start").async {
-        continuation.resume(with: Result { try ServerError.wrapping { try HostParts(path, configuration) } })
+    let origin = try ServerError.wrapping { try ManifestOrigin(path, configuration) }
+    await origin.remote?.begin(within: configuration.source.timeout)
+    do {
+      // Loading blocks: it reads files, links libraries and runs plugin code.
+      let parts = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<HostParts, any Error>) in
+        DispatchQueue(label: "carabiner.start").async {
+          continuation.resume(with: Result { try ServerError.wrapping { try HostParts(origin, configuration) } })
+        }
       }
+      self.init(parts, configuration, origin)
+    } catch {
+      origin.remote?.close()
+      throw error
     }
-    self.init(parts, configuration, path)
   }
 
-  private init(_ parts: HostParts, _ configuration: Configuration, _ path: String?) {
+  private init(_ parts: HostParts, _ configuration: Configuration, _ origin: ManifestOrigin) {
+    self.origin = origin
     live = parts.live
     reloader = parts.reloader
     output = parts.output
     recorder = parts.recorder
     stateFolder = parts.stateFolder
     tracer = configuration.tracer
-    let metrics = HostMetrics(live: parts.live, counters: parts.counters, trust: configuration.trust)
+    let metrics = HostMetrics(live: parts.live, counters: parts.counters, trust: configuration.trust, remote: origin.remote)
     self.metrics = metrics
     reporter = configuration.metrics.map { MetricsReporter($0, interval: configuration.metricsInterval) }
     reporting = reporter?.start { metrics.write(to: &$0) }
     let releaseWatch = configuration.trust.map { ReleaseWatch(live: parts.live, trust: $0) }
     self.releaseWatch = releaseWatch
     watchingReleases = releaseWatch.map { watch in Task { await watch.run() } }
-    watching = configuration.watchesFiles ? path.map { Self.watch($0, configuration.trust, parts) } : nil
+    watching = Self.watch(origin, configuration, parts)
   }
 
   deinit {
-    watching?.cancel()
+    for task in watching { task.cancel() }
+    origin.remote?.close()
     watchingReleases?.cancel()
     reporting?.cancel()
     reloader.close()
@@ -137,10 +150,17 @@ public final class PluginHost: Sendable {
   /// Each call returns a new stream. A slow reader misses the oldest events.
   public var events: AsyncStream<GenerationEvent> { live.events.stream() }
 
-  private static func watch(_ path: String, _ trust: TrustPolicy?, _ parts: HostParts) -> Task<Void, Never> {
+  private static func watch(_ origin: ManifestOrigin, _ configuration: Configuration, _ parts: HostParts) -> [Task<Void, Never>] {
     let (live, reloader) = (parts.live, parts.reloader)
-    let watch = ManifestWatch(path: path, trust: trust) { live.current.host.chain.watchedFiles }
-    return Task { await watch.run { _ = await reloader.reload(trigger: "change of files") } }
+    var tasks: [Task<Void, Never>] = []
+    if let remote = origin.remote {
+      tasks.append(Task { await remote.run { _ = await reloader.reload(trigger: "change at the source", asksSource: false) } })
+    }
+    if configuration.watchesFiles {
+      let watch = ManifestWatch(origin: origin, trust: configuration.trust) { live.current.host.chain.watchedFiles }
+      tasks.append(Task { await watch.run { _ = await reloader.reload(trigger: "change of files", asksSource: false) } })
+    }
+    return tasks
   }
 
   // MARK: The end
@@ -155,7 +175,8 @@ public final class PluginHost: Sendable {
 
   /// Refuses reloads from now on.
   package func stopReloading() {
-    watching?.cancel()
+    for task in watching { task.cancel() }
+    origin.remote?.close()
     watchingReleases?.cancel()
     reloader.close()
   }

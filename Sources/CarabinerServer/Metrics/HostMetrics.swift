@@ -6,6 +6,7 @@ internal import CarabinerManifest
 internal import CarabinerRedis
 internal import CarabinerRelease
 internal import CarabinerSQLite
+internal import CarabinerSources
 
 /// The metrics of a host: its generations, chain, plugins and upstream.
 ///
@@ -15,10 +16,13 @@ struct HostMetrics: Sendable {
   let counters: ChainCounters
   /// The keys that must have signed the files; nil if signatures are not checked.
   let trust: TrustPolicy?
+  /// The source of the manifest; nil for a file.
+  let remote: RemoteManifest?
 
   /// Adds the metrics to a sink.
   func write(to sink: inout some MetricSink) {
     writeGenerations(&sink)
+    if let remote { SourceMetrics(figures: remote.figures, isStale: live.current.isKept).write(to: &sink) }
     writeReleases(&sink)
     writeRevocation(&sink)
     writeChain(&sink)

@@ -2,6 +2,7 @@ package import CarabinerDownloads
 package import CarabinerHost
 package import CarabinerManifest
 package import CarabinerRelease
+internal import CarabinerSources
 
 /// Checks the signatures of a manifest and of its plugins, by the trust file as it is when the check begins.
 ///
@@ -44,6 +45,15 @@ package struct ReleaseCheck: Sendable {
     }
     guard let found else { throw ReleaseError(.unsigned, "\(path) was not verified") }
     return (manifest, found.file, found.text)
+  }
+
+  /// Verifies the bytes of a manifest that is not in a file, and parses them.
+  ///
+  /// - Parameter name: The name of the manifest in messages; its last part without suffix is that of the statement.
+  /// - Throws: ``ReleaseError`` if it is not accepted, or ``ManifestError``.
+  func manifest(_ published: PublishedManifest, named name: String) throws -> (manifest: Manifest, file: SignedFile, text: [UInt8]) {
+    let file = try verify(manifest: published.text, at: name, published.sidecar)
+    return (try Manifest(bytes: published.text, path: name, directory: nil), file, published.text)
   }
 
   /// Reads a manifest, and verifies its plugins too.

@@ -121,6 +121,49 @@ struct DownloadedPluginTests {
     #expect(second.errors.contains("the last known good manifest serves"), "\(second.errors)")
   }
 
+  @Test("E10: a server that does not answer delays its reload only: plugins are switched off meanwhile")
+  func slow() async throws {
+    let chain = try await PublishedChain()
+    let upstream = try DemoServerProcess()
+    let gateway = try ServeProcess(chain.folder, endpoint: upstream.endpoint, ["--state", chain.folder.file("state")])
+    #expect(try gateway.stamp() == "one")
+    try chain.use("two", digest: try await chain.publish("two"))
+    try await chain.server.stop()
+    async let reload = gateway.ask("reload")
+    let downloads = chain.folder.file("state/plugins")
+    let hasBegun = try await eventually {
+      try FileManager.default.contentsOfDirectory(atPath: downloads).contains { $0.hasSuffix(".partial") }
+    }
+    #expect(hasBegun)
+    #expect(try await gateway.ask("disable", "stamp", "--reason", "test").status == 0)
+    #expect(try gateway.stamp() == "none")
+    chain.server.proceed()
+    #expect(try await reload.status == 0)
+    #expect(try await gateway.ask("enable", "stamp", "--reason", "test").status == 0)
+    #expect(try gateway.stamp() == "two")
+  }
+
+  @Test("E10: the last good state asks no server, also not for a plugin that was switched off")
+  func lastGoodAsksNobody() async throws {
+    let chain = try await PublishedChain()
+    let upstream = try DemoServerProcess()
+    let text = try String(contentsOfFile: chain.manifest, encoding: .utf8)
+    let off = text.replacing("  - name: stamp\n", with: "  - name: stamp\n    enabled: false\n")
+    _ = try chain.folder.write(off, to: "chain.yaml")
+    let state = ["--state", chain.folder.file("state"), "--start-from-last-good"]
+    let first = try ServeProcess(chain.folder, endpoint: upstream.endpoint, state)
+    #expect(try first.stamp() == "none")
+    #expect(try await offThePool { first.end(with: SIGTERM) } == 0)
+    try FileManager.default.removeItem(atPath: chain.folder.file("state/plugins"))
+    let before = try await chain.server.requests(1).count
+    _ = try chain.folder.write("carabiner: 2", to: "chain.yaml")
+    let second = try ServeProcess(chain.folder, endpoint: upstream.endpoint, state)
+    #expect(try second.stamp() == "none")
+    #expect(chain.server.requests.count == before)
+    let on = try await second.ask("enable", "stamp", "--reason", "test")
+    #expect(on.status != 0 && (on.output + on.errors).contains("was not downloaded"), "\(on.output)\(on.errors)")
+  }
+
   @Test("E10: with --trust, the sidecar is asked for again each time; if that fails, the kept one counts")
   func signed() async throws {
     let published = try await PublishedChain()

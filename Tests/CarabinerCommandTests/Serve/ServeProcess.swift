@@ -27,12 +27,13 @@ final class ServeProcess: Sendable {
 
   /// - Parameters:
   ///   - folder: The folder of the manifest and the admin socket.
+  ///   - source: The address of a manifest that is not a file.
   ///   - endpoint: The URL of the upstream; nil for the one in the manifest.
   ///   - socket: Another path for the admin socket.
   ///   - listensByFlag: Whether `--listen` names the address, and not the manifest. Its first listener must be on 127.0.0.1 then.
   ///   - prefix: A program that starts the command, with its arguments.
   init(
-    _ folder: StoreFolder, manifest: String = "chain.yaml", endpoint: String?, _ arguments: [String] = [],
+    _ folder: StoreFolder, manifest: String = "chain.yaml", source: String? = nil, endpoint: String?, _ arguments: [String] = [],
     environment: [String: String] = [:], socket: String? = nil, listensByFlag: Bool = true,
     through prefix: [String] = []
   ) throws {
@@ -42,7 +43,7 @@ final class ServeProcess: Sendable {
     let process = ChildProcess()
     let command = prefix + [CommandRun.root.appending(path: ".build/debug/carabiner").path]
     process.executableURL = URL(filePath: command[0])
-    var words = Array(command.dropFirst()) + ["serve", "-m", folder.file(manifest), "--admin", "unix:\(self.socket)"]
+    var words = Array(command.dropFirst()) + ["serve", "-m", source ?? folder.file(manifest), "--admin", "unix:\(self.socket)"]
     if listensByFlag { words += ["--listen", "127.0.0.1:0"] }
     if let endpoint { words += ["--endpoint", endpoint] }
     process.arguments = words + arguments

@@ -14,7 +14,7 @@ struct VerifiedLoadingTests {
     var configuration = PluginHost.Configuration()
     configuration.trust = site.policy()
     return GenerationSource(
-      path: site.chain.manifest, configuration: configuration, observer: ChainCounters(),
+      origin: .file(site.chain.manifest), configuration: configuration, observer: ChainCounters(),
       output: HostOutput(logger: Logger(label: "test")))
   }
 

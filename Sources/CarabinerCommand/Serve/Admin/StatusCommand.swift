@@ -46,6 +46,11 @@ struct StatusCommand: AsyncParsableCommand {
         + "\(text(json["connections"])) connections",
       "reloads      \(text(json["reloads"]?["all"])), \(text(json["reloads"]?["refused"])) of them refused",
     ]
+    if let source = json["source"], !source.isNull {
+      let state = source["up"] == true ? "answers" : "does not answer, and the manifest that serves stays"
+      let revision = source["revision"].flatMap { $0.isNull ? nil : ", revision \(text($0))" } ?? ""
+      lines.insert("source       \(state)\(revision)\(source["stale"] == true ? "; the last good manifest serves" : "")", at: 2)
+    }
     if let quarantined = json["quarantined"], quarantined["calls"] != 0 {
       lines.append(
         "quarantined  \(text(quarantined["calls"])) cancelled hooks that have not resumed, \(text(quarantined["bytes"])) bytes kept"

@@ -1,0 +1,25 @@
+internal import CarabinerGateway
+internal import CarabinerSources
+
+/// The metrics of a source of manifests that is not a file.
+struct SourceMetrics {
+  let figures: SourceFigures
+  /// Whether the last known good manifest serves in place of the source's.
+  let isStale: Bool
+
+  /// Adds the metrics to a sink.
+  func write(to text: inout some MetricSink) {
+    text.single("carabiner_source_up", .gauge, "1 if the source of the manifest answers.", figures.isUp ? 1 : 0)
+    if let revision = figures.revision {
+      text.single("carabiner_source_revision", .gauge, "The revision of etcd that was read last.", revision)
+    }
+    text.single(
+      "carabiner_source_stale", .gauge, "1 if the last good manifest serves, because that of the source could not be used at the start.",
+      isStale ? 1 : 0)
+    let name = "carabiner_source_errors_total"
+    text.family(name, .counter, "Failures of the source of the manifest, by kind.")
+    for code in SourceError.Code.allCases where code != .invalidSettings {
+      text.sample(name, [("kind", code.rawValue)], Double(figures.errors[code.rawValue] ?? 0))
+    }
+  }
+}

@@ -1,0 +1,143 @@
+internal import Synchronization
+
+/// The manifest of a source that is not a file, as it is known at the moment.
+///
+/// The manifest stays known when the source is away or has none any more.
+package final class RemoteManifest: Sendable {
+  private struct State {
+    var latest: PublishedManifest?
+    /// The manifest that was last used, whether or not it was accepted.
+    var used: PublishedManifest?
+    var failure: SourceError?
+    /// The start that waits for the first report.
+    var waiting: CheckedContinuation<Void, Never>?
+    var isDecided = false
+  }
+
+  /// The name of the manifest in messages.
+  package let label: String
+  private let source: any ManifestSource
+  private let onNews: @Sendable (SourceError?) -> Void
+  private let state = Mutex(State())
+  private let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+  private let following = Mutex<Task<Void, Never>?>(nil)
+
+  /// - Parameter onNews: Called when the source fails, when it fails for another reason, and with nil when it answers again.
+  package init(_ source: any ManifestSource, label: String, onNews: @escaping @Sendable (SourceError?) -> Void) {
+    self.source = source
+    self.label = label
+    self.onNews = onNews
+  }
+
+  /// Opens the source of an address.
+  ///
+  /// - Parameters:
+  ///   - needsSidecar: Whether signatures are checked.
+  ///   - onNews: Called when the source fails, when it fails for another reason, and with nil when it answers again.
+  /// - Returns: Nil for a file.
+  /// - Throws: ``SourceError``, or an error of the system if there are no descriptors or threads left.
+  package convenience init?(
+    _ address: ManifestAddress, _ settings: SourceSettings, needsSidecar: Bool, onNews: @escaping @Sendable (SourceError?) -> Void
+  ) throws {
+    switch address {
+    case .file: return nil
+    case .etcd(let keys, _): self.init(try EtcdManifests(keys, settings), label: address.label, onNews: onNews)
+    case .web(let web):
+      self.init(try WebManifests(web, settings, needsSidecar: needsSidecar), label: address.label, onNews: onNews)
+    }
+  }
+
+  deinit { close() }
+
+  /// The state of the source, for metrics.
+  package var figures: SourceFigures { source.figures }
+
+  /// Begins to follow the source, and waits for its first manifest, or until it says that it has none.
+  ///
+  /// - Parameter time: The longest wait. The source is followed afterwards in any case.
+  package func begin(within time: Duration) async {
+    let source = source
+    // The task must not keep this object alive, which ends the task.
+    let task = Task { [weak self] in await source.follow { [weak self] report in self?.take(report) } }
+    following.withLock { $0 = task }
+    let timer = Task { [weak self] in
+      try? await Task.sleep(for: time)
+      self?.decide()
+    }
+    await withCheckedContinuation { continuation in
+      let isDecided = state.withLock { state in
+        if !state.isDecided { state.waiting = continuation }
+        return state.isDecided
+      }
+      if isDecided { continuation.resume() }
+    }
+    timer.cancel()
+  }
+
+  /// Stops following the source.
+  package func close() {
+    following.withLock { $0?.cancel() }
+    change.finish()
+    decide()
+  }
+
+  /// Asks the source now, if it is asked from time to time only.
+  package func refresh() async { await source.refresh() }
+
+  /// The manifest that is to be used. It is not reported as a change later.
+  ///
+  /// - Throws: ``SourceError`` if the source has not had any yet.
+  package func use() throws(SourceError) -> PublishedManifest {
+    let (latest, failure) = state.withLock { state in
+      state.used = state.latest
+      return (state.latest, state.failure)
+    }
+    if let latest { return latest }
+    throw failure ?? SourceError(.unavailable, "\(label) has not answered in time; check its servers, or allow more with --source-timeout")
+  }
+
+  /// The manifest that was last used; nil if there is none.
+  package var used: PublishedManifest? { state.withLock(\.used) }
+
+  /// Calls a function for each manifest that is not yet used, until the task is cancelled. Called once.
+  package func run(_ onChange: @Sendable () async -> Void) async {
+    if isNew { await onChange() }
+    for await _ in changes where isNew { await onChange() }
+  }
+
+  private var isNew: Bool { state.withLock { $0.latest != $0.used } }
+
+  // MARK: Reports
+
+  private func take(_ report: Result<PublishedManifest, SourceError>) {
+    switch report {
+    case .success(let manifest):
+      let isBack = state.withLock { state in
+        defer { state.failure = nil }
+        state.latest = manifest
+        return state.failure != nil
+      }
+      if isBack { onNews(nil) }
+      change.yield()
+      decide()
+    case .failure(let error):
+      let isNews = state.withLock { state in
+        defer { state.failure = error }
+        return state.failure?.code != error.code
+      }
+      if isNews { onNews(error) }
+      // The others may be over in a moment.
+      if error.code != .unavailable { decide() }
+    }
+  }
+
+  /// Ends the wait for the first manifest.
+  private func decide() {
+    let waiting = state.withLock { state in
+      defer { state.waiting = nil }
+      state.isDecided = true
+      return state.waiting
+    }
+    waiting?.resume()
+  }
+}

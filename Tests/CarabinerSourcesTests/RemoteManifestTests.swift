@@ -1,0 +1,96 @@
+import CarabinerSources
+import Synchronization
+import Testing
+
+/// The manifest that is known of a source.
+@Suite("The manifest of a source")
+struct RemoteManifestTests {
+  /// A source whose reports the test makes.
+  private final class Told: ManifestSource {
+    private let (reports, report) = AsyncStream.makeStream(of: Result<PublishedManifest, SourceError>.self)
+
+    var figures: SourceFigures { SourceFigures() }
+
+    func follow(_ receive: @escaping @Sendable (Result<PublishedManifest, SourceError>) async -> Void) async {
+      for await news in reports { await receive(news) }
+    }
+
+    func refresh() async {}
+
+    func tell(_ text: String) { report.yield(.success(PublishedManifest(text: Array(text.utf8), sidecar: nil))) }
+
+    func fail(_ code: SourceError.Code) { report.yield(.failure(SourceError(code, "it failed"))) }
+  }
+
+  private let source = Told()
+
+  private func remote(_ news: @escaping @Sendable (SourceError?) -> Void = { _ in }) -> RemoteManifest {
+    RemoteManifest(source, label: "told", onNews: news)
+  }
+
+  private func text(_ remote: RemoteManifest) throws -> String { String(decoding: try remote.use().text, as: UTF8.self) }
+
+  @Test("a start waits for the first manifest, and is not ended by a server that cannot be reached")
+  func begin() async throws {
+    source.fail(.unavailable)
+    source.tell("a")
+    let remote = remote()
+    await remote.begin(within: .seconds(600))
+    #expect(try text(remote) == "a")
+  }
+
+  @Test("a start does not wait when the source says that it has no manifest")
+  func missing() async {
+    source.fail(.missing)
+    let remote = remote()
+    await remote.begin(within: .seconds(600))
+    #expect(throws: SourceError(.missing, "it failed")) { try remote.use() }
+  }
+
+  @Test("a start waits no longer than its time")
+  func silent() async {
+    let remote = remote()
+    await remote.begin(within: .milliseconds(1))
+    let error = #expect(throws: SourceError.self) { try remote.use() }
+    #expect(error?.code == .unavailable)
+    #expect(error?.message.contains("--source-timeout") == true)
+  }
+
+  @Test("each other manifest is a change once, and a failure keeps the last one")
+  func changes() async throws {
+    source.tell("a")
+    let remote = remote()
+    await remote.begin(within: .seconds(600))
+    #expect(try text(remote) == "a")
+    let used = Mutex<[String]>([])
+    source.tell("a")
+    source.fail(.missing)
+    source.tell("b")
+    await remote.run { [source] in
+      guard let manifest = try? remote.use() else { return }
+      let count = used.withLock { used in
+        used.append(String(decoding: manifest.text, as: UTF8.self))
+        return used.count
+      }
+      if count == 1 { source.tell("c") }
+      if count == 2 { remote.close() }
+    }
+    #expect(used.withLock(\.self) == ["b", "c"])
+    #expect(try text(remote) == "c")
+  }
+
+  @Test("a failure is told once, and so is its end")
+  func news() async throws {
+    let told = Mutex<[SourceError.Code?]>([])
+    let remote = remote { error in told.withLock { $0.append(error?.code) } }
+    for _ in 0..<3 { source.fail(.unavailable) }
+    source.fail(.denied)
+    source.tell("a")
+    source.tell("b")
+    source.fail(.denied)
+    source.tell("end")
+    await remote.begin(within: .seconds(600))
+    while try text(remote) != "end" { await Task.yield() }
+    #expect(told.withLock(\.self) == [.unavailable, .denied, nil, .denied, nil])
+  }
+}
