@@ -539,7 +539,8 @@ if !librariesOnly {
         "Carabiner", "CarabinerABI", "CarabinerConformance", "CarabinerConnect", "CarabinerCurl", "CarabinerDemoServer",
         "CarabinerDigest", "CarabinerDownloads", "CarabinerEtcd", "CarabinerFiles", "CarabinerFleet",
         "CarabinerGateway", "CarabinerHost", "CarabinerManifest", "CarabinerRESP", "CarabinerRedis", "CarabinerRelease",
-        "CarabinerServer", "CarabinerSQLite", "CarabinerSources", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire", "CProgram",
+        "CarabinerServer", "CarabinerSQLite", "CarabinerSources", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire",
+        "CProgram",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
@@ -552,7 +553,8 @@ if !librariesOnly {
     .testTarget(
       name: "CarabinerCommandTests",
       dependencies: [
-        "CallbackClient", "Carabiner", "CarabinerCommand", "CarabinerCurl", "CarabinerDigest", "CarabinerEtcd", "CarabinerGateway",
+        "CallbackClient", "Carabiner", "CarabinerCommand", "CarabinerCurl", "CarabinerDigest", "CarabinerEtcd",
+        "CarabinerGateway",
         "CarabinerHost", "CarabinerLauncher", "CarabinerManifest", "CarabinerServer", "CarabinerWire", "CarabinerWorker",
         "ConnectCalls", "DelegateClient",
         "EmbeddedClient", "EmbeddedGateway", "LegacyClient", "NativeInterceptor", "ScriptedServer", "TestTools", "WatchedQuery",

@@ -93,7 +93,8 @@ package final class RemoteManifest: Sendable {
       return (state.latest, state.failure)
     }
     if let latest { return latest }
-    throw failure ?? SourceError(.unavailable, "\(label) has not answered in time; check its servers, or allow more with --source-timeout")
+    throw failure
+      ?? SourceError(.unavailable, "\(label) has not answered in time; check its servers, or allow more with --source-timeout")
   }
 
   /// The manifest that was last used; nil if there is none.

@@ -6,7 +6,7 @@ import Testing
 @Suite("The manifest of a source")
 struct RemoteManifestTests {
   /// A source whose reports the test makes.
-  private final class Told: ManifestSource {
+  private final class Prompted: ManifestSource {
     private let (reports, report) = AsyncStream.makeStream(of: Result<PublishedManifest, SourceError>.self)
 
     var figures: SourceFigures { SourceFigures() }
@@ -22,10 +22,10 @@ struct RemoteManifestTests {
     func fail(_ code: SourceError.Code) { report.yield(.failure(SourceError(code, "it failed"))) }
   }
 
-  private let source = Told()
+  private let source = Prompted()
 
   private func remote(_ news: @escaping @Sendable (SourceError?) -> Void = { _ in }) -> RemoteManifest {
-    RemoteManifest(source, label: "told", onNews: news)
+    RemoteManifest(source, label: "test", onNews: news)
   }
 
   private func text(_ remote: RemoteManifest) throws -> String { String(decoding: try remote.use().text, as: UTF8.self) }
@@ -79,10 +79,10 @@ struct RemoteManifestTests {
     #expect(try text(remote) == "c")
   }
 
-  @Test("a failure is told once, and so is its end")
+  @Test("a failure is reported once, and so is its end")
   func news() async throws {
-    let told = Mutex<[SourceError.Code?]>([])
-    let remote = remote { error in told.withLock { $0.append(error?.code) } }
+    let reported = Mutex<[SourceError.Code?]>([])
+    let remote = remote { error in reported.withLock { $0.append(error?.code) } }
     for _ in 0..<3 { source.fail(.unavailable) }
     source.fail(.denied)
     source.tell("a")
@@ -91,6 +91,6 @@ struct RemoteManifestTests {
     source.tell("end")
     await remote.begin(within: .seconds(600))
     while try text(remote) != "end" { await Task.yield() }
-    #expect(told.withLock(\.self) == [.unavailable, .denied, nil, .denied, nil])
+    #expect(reported.withLock(\.self) == [.unavailable, .denied, nil, .denied, nil])
   }
 }

@@ -16,7 +16,8 @@ struct WebManifestsTests {
     private let task = Mutex<Task<Void, Never>?>(nil)
 
     init(
-      _ server: ScriptedServer, path: String = "/chain.yaml", sidecar: Bool = false, change: (inout SourceSettings) -> Void = { _ in }
+      _ server: ScriptedServer, path: String = "/chain.yaml", sidecar: Bool = false,
+      change: (inout SourceSettings) -> Void = { _ in }
     ) throws {
       guard case .web(let address) = try ManifestAddress("http://127.0.0.1:\(server.port)\(path)") else {
         throw SourceError(.invalidSettings, "this is not a URL")

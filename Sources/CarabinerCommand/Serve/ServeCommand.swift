@@ -106,7 +106,9 @@ struct ServeCommand: AsyncParsableCommand {
 
   @Flag(
     name: .long,
-    help: "With -m etcd:// or https:// and without --trust: use the manifest although who can write it can run code here.")
+    help:
+      "With -m etcd:// or https:// and without --trust: use the manifest although each user with write access to it can run code here."
+  )
   var allowUnsigned = false
 
   @Flag(
@@ -161,10 +163,12 @@ struct ServeCommand: AsyncParsableCommand {
     guard (tlsCertificate == nil) == (tlsKey == nil) else { throw ValidationError("--tls-certificate and --tls-key go together") }
     if enforceRevocation, trust.revoked == nil { throw ValidationError("--enforce-revocation needs --revoked FILE") }
     if let path = source.path, ManifestAddress.isRemote(path) {
-      guard state != nil else { throw ValidationError("-m \(path.prefix { $0 != ":" })://… needs --state DIR for the last good manifest") }
+      guard state != nil else {
+        throw ValidationError("-m \(path.prefix { $0 != ":" })://… needs --state DIR for the last good manifest")
+      }
       guard allowUnsigned || trust.trust != nil else {
         throw ValidationError(
-          "-m \(path.prefix { $0 != ":" })://… needs --trust FILE, because who can write there can run code here; "
+          "-m \(path.prefix { $0 != ":" })://… needs --trust FILE, because each user with write access there can run code here; "
             + "--allow-unsigned accepts that")
       }
     }

@@ -35,7 +35,7 @@ extension PluginCache {
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return false }
-    // Under the lock: another process that brings the file again must not lose the sidecar that it keeps.
+    // Under the lock: another process that downloads the file again must not lose its sidecar.
     for sidecar in sidecars { _ = unsafe unlink("\(folder)/\(sidecar)") }
     return unsafe unlink(path) == 0
   }

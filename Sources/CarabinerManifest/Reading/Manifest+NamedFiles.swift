@@ -11,7 +11,9 @@ extension Manifest {
   /// - Parameter check: Decides about the bytes before they are parsed.
   /// - Returns: Nil if the file cannot be read, is not accepted, or is neither YAML nor JSON.
   package static func namedFiles(path: String, accepting check: ([UInt8]) throws -> Void = { _ in }) -> [String]? {
-    guard let bytes = try? BoundedFile.bytes(at: path, maximumBytes: maximumFileBytes), (try? check(bytes)) != nil else { return nil }
+    guard let bytes = try? BoundedFile.bytes(at: path, maximumBytes: maximumFileBytes), (try? check(bytes)) != nil else {
+      return nil
+    }
     return namedFiles(bytes: bytes, path: path)
   }
 
@@ -20,7 +22,8 @@ extension Manifest {
   /// - Parameter path: The path of the manifest, or its name if it is not in a file. Then all paths in it are absolute.
   /// - Returns: Nil if it is neither YAML nor JSON.
   package static func namedFiles(bytes: [UInt8], path: String) -> [String]? {
-    guard let text = String(validating: bytes, as: UTF8.self), let document = try? ManifestDocument(text, Format(path: path, text: text))
+    guard let text = String(validating: bytes, as: UTF8.self),
+      let document = try? ManifestDocument(text, Format(path: path, text: text))
     else { return nil }
     let folder = directory(of: path)
     return Array(Set(named(in: document.value))).map { $0.hasPrefix("/") ? $0 : "\(folder)/\($0)" }

@@ -13,7 +13,8 @@ extension GenerationSource {
       return DownloadedPlugins()
     }
     let kept = try lastKnownGood()?.pins() ?? []
-    let downloaded = try configuration.downloads.files(of: manifest, isOffline: isOffline, needsSidecars: needsSidecars, keeping: kept)
+    let downloaded = try configuration.downloads.files(
+      of: manifest, isOffline: isOffline, needsSidecars: needsSidecars, keeping: kept)
     for warning in downloaded.warnings { output.logger.warning("\(output.redacted(warning.description))") }
     return downloaded
   }

@@ -45,7 +45,9 @@ struct GenerationSource: Sendable {
       return try generation(1, of: candidate())
     } catch {
       // A source that is away, or that has a manifest that cannot be used, must not end a node that starts again.
-      guard configuration.startsFromLastGood || origin.remote != nil, let kept = try keptCandidate(after: error) else { throw error }
+      guard configuration.startsFromLastGood || origin.remote != nil, let kept = try keptCandidate(after: error) else {
+        throw error
+      }
       output.warn("the last known good manifest serves, because the current one cannot: \(error)")
       output.logger.critical(
         "the last known good manifest serves", metadata: ["reason": "\(output.redacted("\(error)"))"])
@@ -184,7 +186,7 @@ struct GenerationSource: Sendable {
       case .remote(let remote):
         let manifest = try Manifest(bytes: try remote.use().text, path: remote.label, directory: nil)
         output.logger.warning(
-          "the manifest is not signed: who can write to its source can run code here; sign it, and start with --trust",
+          "the manifest is not signed, so each user with write access to its source can run code here; sign it, and start with --trust",
           metadata: ["manifest": "\(remote.label)"])
         return try candidate(manifest)
       }

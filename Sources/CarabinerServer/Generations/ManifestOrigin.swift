@@ -33,7 +33,9 @@ enum ManifestOrigin: Sendable {
       } catch {
         throw ManifestError(
           path: remote.label,
-          problems: [ManifestProblem(.unreadable, "its copy \(path) cannot be written: \(error.reason); check the folder and the disk")])
+          problems: [
+            ManifestProblem(.unreadable, "its copy \(path) cannot be written: \(error.reason); check the folder and the disk")
+          ])
       }
       return path
     }
@@ -60,7 +62,8 @@ extension ManifestOrigin {
     }
     guard configuration.trust != nil || configuration.allowsUnsignedSource else {
       throw ServerError.invalid(
-        "who can write to the source of the manifest can run code here; give --trust FILE, or --allow-unsigned to accept that")
+        "each user with write access to the source of the manifest can run code here; give --trust FILE, or --allow-unsigned to accept that"
+      )
     }
     let logger = configuration.logger
     let remote = try RemoteManifest(address, configuration.source, needsSidecar: configuration.trust != nil) { error in

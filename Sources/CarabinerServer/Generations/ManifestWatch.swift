@@ -71,7 +71,8 @@ struct ManifestWatch: Sendable {
         if let trust { _ = try ReleaseCheck(trust).verify(manifest: bytes, at: path) }
       }
     case .remote(let remote):
-      guard let published, trust == nil || (try? trust.map { try ReleaseCheck($0).manifest(published, named: remote.label) }) != nil
+      guard let published,
+        trust == nil || (try? trust.map { try ReleaseCheck($0).manifest(published, named: remote.label) }) != nil
       else { return nil }
       return Manifest.namedFiles(bytes: published.text, path: remote.label)
     }

@@ -14,7 +14,8 @@ struct SourceMetrics {
       text.single("carabiner_source_revision", .gauge, "The revision of etcd that was read last.", revision)
     }
     text.single(
-      "carabiner_source_stale", .gauge, "1 if the last good manifest serves, because that of the source could not be used at the start.",
+      "carabiner_source_stale", .gauge,
+      "1 if the last good manifest serves, because that of the source could not be used at the start.",
       isStale ? 1 : 0)
     let name = "carabiner_source_errors_total"
     text.family(name, .counter, "Failures of the source of the manifest, by kind.")

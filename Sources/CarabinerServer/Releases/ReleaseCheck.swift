@@ -51,7 +51,9 @@ package struct ReleaseCheck: Sendable {
   ///
   /// - Parameter name: The name of the manifest in messages; its last part without suffix is that of the statement.
   /// - Throws: ``ReleaseError`` if it is not accepted, or ``ManifestError``.
-  func manifest(_ published: PublishedManifest, named name: String) throws -> (manifest: Manifest, file: SignedFile, text: [UInt8]) {
+  func manifest(_ published: PublishedManifest, named name: String) throws -> (
+    manifest: Manifest, file: SignedFile, text: [UInt8]
+  ) {
     let file = try verify(manifest: published.text, at: name, published.sidecar)
     return (try Manifest(bytes: published.text, path: name, directory: nil), file, published.text)
   }

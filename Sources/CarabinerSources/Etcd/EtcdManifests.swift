@@ -56,7 +56,8 @@ package final class EtcdManifests: ManifestSource {
       throw SourceError(.missing, "etcd has no key \(key); publish a manifest with carabiner fleet push")
     }
     guard value.value.count <= Manifest.maximumFileBytes else {
-      throw SourceError(.malformed, "the manifest in \(key) has more than \(Manifest.maximumFileBytes) bytes; publish a shorter one")
+      throw SourceError(
+        .malformed, "the manifest in \(key) has more than \(Manifest.maximumFileBytes) bytes; publish a shorter one")
     }
     return PublishedManifest(text: value.value, sidecar: view[key + ReleaseSidecar.suffix]?.value)
   }

@@ -24,10 +24,11 @@ final class WebConnection: Sendable {
     if address.url.scheme?.lowercased() == "http" { configuration.proxy = .none }
     transport = try CurlTransport(configuration: configuration)
     timeout = settings.timeout
-    login = try settings.login.map { login throws(SourceError) in
-      let text = "\(login.user):\(try settings.password(of: login))"
-      return ["Authorization": "Basic \(Data(text.utf8).base64EncodedString())"]
-    } ?? [:]
+    login =
+      try settings.login.map { login throws(SourceError) in
+        let text = "\(login.user):\(try settings.password(of: login))"
+        return ["Authorization": "Basic \(Data(text.utf8).base64EncodedString())"]
+      } ?? [:]
   }
 
   /// Requests a file.

@@ -15,10 +15,14 @@ struct EtcdSourceTests {
     #expect(gateway.errors.contains("the manifest is not signed"))
     try await chain.put(EtcdChain.text("2"))
     #expect(try await gateway.serves("2"))
+    // A generation serves a moment before its reload is reported.
+    let isReported = try await eventually {
+      try await gateway.status()["lastReload"]?["trigger"]?.string == "change at the source"
+    }
+    #expect(isReported)
     let status = try await gateway.status()
     #expect(status["manifest"]?.string == chain.address)
     #expect(status["source"]?["up"] == true && status["source"]?["stale"] == false)
-    #expect(status["lastReload"]?["trigger"]?.string == "change at the source")
     #expect(try await gateway.ask("status").output.contains("source       answers, revision 3"))
     #expect(gateway.errors.components(separatedBy: "the manifest is not signed").count == 3)
   }
@@ -39,7 +43,8 @@ struct EtcdSourceTests {
     #expect(try await gateway.serves("2"))
     #expect(try gateway.stamp() == "one")
     // The copy for the child process is removed.
-    #expect(try FileManager.default.contentsOfDirectory(atPath: chain.folder.file("state")).filter { $0.hasPrefix("candidate") } == [])
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: chain.folder.file("state")).filter { $0.hasPrefix("candidate") } == [])
   }
 
   @Test("E6: a value that cannot be used is refused with its place, and the generation that serves goes on")
@@ -50,7 +55,10 @@ struct EtcdSourceTests {
     let values = [
       ("plugins: [{name: stamp, file: stamp.so}]", "/plugins/0/file (line 2, column 25): this manifest is not in a folder"),
       ("headers: {x-key: '${file:key}'}", "/headers/x-key (line 2, column 11): this manifest is not in a folder"),
-      ("plugins: [{name: stamp, ffi: {library: ./l.so, function: f, returns: int32}}]", "/plugins/0/ffi/library (line 2, column 31): this manifest is"),
+      (
+        "plugins: [{name: stamp, ffi: {library: ./l.so, function: f, returns: int32}}]",
+        "/plugins/0/ffi/library (line 2, column 31): this manifest is"
+      ),
       ("carabiner: 1\n  a: b", "[syntax]"), ("carabiner: 2", "[unsupportedVersion]"),
       (String(repeating: "# 9 bytes\n", count: 120_000), "more than 1048576 bytes"),
     ]
@@ -60,7 +68,9 @@ struct EtcdSourceTests {
       #expect(try gateway.version() == "1")
       // The next value must be news.
       try await chain.put(EtcdChain.text("1", "# \(index)"))
-      #expect(try await eventually { try await gateway.status()["lastReload"]?["outcome"]?.string == "accepted" }, "\(value.prefix(80))")
+      #expect(
+        try await eventually { try await gateway.status()["lastReload"]?["outcome"]?.string == "accepted" }, "\(value.prefix(80))"
+      )
     }
     #expect(gateway.errors.contains("write an absolute path or url:"))
   }
@@ -168,7 +178,10 @@ struct EtcdSourceTests {
       (["--state", folder.path, "--allow-unsigned", "--source-certificate", "c"], "--source-key go together"),
       (["--state", folder.path, "--allow-unsigned", "--source-interval", "10ms"], "at least 1s"),
       (["--state", folder.path, "--allow-unsigned", "--source-ca", "/none"], "certificates are for etcds://"),
-      (["--state", folder.path, "--allow-unsigned", "--source-user", "u", "--source-password-file", "/none"], "/none, cannot be read"),
+      (
+        ["--state", folder.path, "--allow-unsigned", "--source-user", "u", "--source-password-file", "/none"],
+        "/none, cannot be read"
+      ),
     ]
     for (options, reason) in cases {
       let run = try await CommandRun(source + options)
@@ -194,6 +207,7 @@ struct EtcdSourceTests {
         chain.folder, source: chain.address, endpoint: nil, ["--state", chain.folder.file("b"), "--allow-unsigned"],
         environment: ["CARABINER_SOURCE_TIMEOUT": "none"])
     }
-    #expect(bad?.status == 2 && bad?.errors.contains("CARABINER_SOURCE_TIMEOUT is not a duration") == true, "\(bad?.errors ?? "")")
+    #expect(
+      bad?.status == 2 && bad?.errors.contains("CARABINER_SOURCE_TIMEOUT is not a duration") == true, "\(bad?.errors ?? "")")
   }
 }
