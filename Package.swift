@@ -377,7 +377,7 @@ if !librariesOnly {
       exclude: ["Messages/Recorded"],
       swiftSettings: swiftSettings),
     // How a candidate reaches the nodes of a fleet, as a rule without input and output, and its simulation.
-    .target(name: "CarabinerFleet", dependencies: ["CarabinerDigest"], swiftSettings: swiftSettings),
+    .target(name: "CarabinerFleet", dependencies: ["CarabinerDigest", "CarabinerWire"], swiftSettings: swiftSettings),
     .target(
       name: "FleetSimulation", dependencies: ["CarabinerFleet"], path: "Tests/FleetSimulation", swiftSettings: swiftSettings),
     .executableTarget(
@@ -387,7 +387,8 @@ if !librariesOnly {
       ],
       path: "Tests/SimulateFleet", swiftSettings: swiftSettings),
     .testTarget(
-      name: "CarabinerFleetTests", dependencies: ["CarabinerFleet", "FleetSimulation"], swiftSettings: swiftSettings),
+      name: "CarabinerFleetTests", dependencies: ["CarabinerFleet", "CarabinerWire", "FleetSimulation"],
+      swiftSettings: swiftSettings),
     // A WebSocket of a scripted server.
     .target(
       name: "ScriptedSocket", dependencies: ["CarabinerDigest", "CarabinerWire", "ScriptedServer"], path: "Tests/ScriptedSocket",
@@ -539,7 +540,8 @@ if !librariesOnly {
         "Carabiner", "CarabinerABI", "CarabinerConformance", "CarabinerConnect", "CarabinerCurl", "CarabinerDemoServer",
         "CarabinerDigest", "CarabinerDownloads", "CarabinerEtcd", "CarabinerFiles", "CarabinerFleet",
         "CarabinerGateway", "CarabinerHost", "CarabinerManifest", "CarabinerRESP", "CarabinerRedis", "CarabinerRelease",
-        "CarabinerServer", "CarabinerSQLite", "CarabinerSources", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire", "CProgram",
+        "CarabinerServer", "CarabinerSQLite", "CarabinerSources", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire",
+        "CProgram",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
@@ -552,8 +554,9 @@ if !librariesOnly {
     .testTarget(
       name: "CarabinerCommandTests",
       dependencies: [
-        "CallbackClient", "Carabiner", "CarabinerCommand", "CarabinerCurl", "CarabinerDigest", "CarabinerGateway",
-        "CarabinerHost", "CarabinerLauncher", "CarabinerManifest", "CarabinerServer", "CarabinerWire", "CarabinerWorker",
+        "CallbackClient", "Carabiner", "CarabinerCommand", "CarabinerCurl", "CarabinerDigest", "CarabinerEtcd", "CarabinerFleet",
+        "CarabinerGateway", "CarabinerHost", "CarabinerLauncher", "CarabinerManifest", "CarabinerServer", "CarabinerWire",
+        "CarabinerWorker",
         "ConnectCalls", "DelegateClient",
         "EmbeddedClient", "EmbeddedGateway", "LegacyClient", "NativeInterceptor", "ScriptedServer", "TestTools", "WatchedQuery",
         .product(name: "Logging", package: "swift-log"),

@@ -1,5 +1,6 @@
 import CarabinerEtcd
 import CarabinerSources
+import Foundation
 import Testing
 
 /// E1: what `-m` names.
