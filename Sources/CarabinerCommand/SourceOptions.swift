@@ -60,7 +60,9 @@ struct SourceOptions: ParsableArguments {
   /// - Throws: A usage error if they contradict each other.
   func settings() throws -> SourceSettings {
     let environment = ProcessInfo.processInfo.environment
-    func text(_ given: String?, _ variable: String) -> String? { given ?? environment[variable].flatMap { $0.isEmpty ? nil : $0 } }
+    func text(_ given: String?, _ variable: String) -> String? {
+      given ?? environment[variable].flatMap { $0.isEmpty ? nil : $0 }
+    }
     func time(_ given: Duration?, _ variable: String) throws -> Duration? {
       if let given { return given }
       guard let text = text(nil, variable) else { return nil }
