@@ -52,10 +52,10 @@ struct FleetPushCommand: AsyncParsableCommand {
       let problem = ManifestProblem(.syntax, "the manifest is not UTF-8 text; is it the right file?")
       throw ManifestError(path: manifest, problems: [problem])
     }
-    _ = try Manifest(text: text, path: manifest)
+    let plan = try Manifest(text: text, path: manifest).fleet ?? .standard
     let release = try ReleaseFile.sidecar(at: manifest + ReleaseSidecar.suffix)
     if let release { try check(release, of: bytes) }
-    return (FleetManifest(bytes, release: release), .standard)
+    return (FleetManifest(bytes, release: release), plan)
   }
 
   /// Checks what a sidecar is about. Only nodes know which keys they trust.

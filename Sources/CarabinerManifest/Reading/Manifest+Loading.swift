@@ -42,7 +42,14 @@ extension Manifest {
         }
       throw ManifestError(path: path, problems: [problem])
     }
-    return try Manifest(text: text, path: path, directory: directory(of: path))
+    let manifest = try Manifest(text: text, path: path, directory: directory(of: path))
+    guard manifest.fleet == nil else {
+      let problem = ManifestProblem(
+        .unusedSetting, at: JSONPointer(components: ["fleet"]),
+        "a manifest from a file is not rolled out to a fleet; publish it with carabiner fleet push, or remove the key")
+      throw ManifestError(path: path, problems: manifest.placed([problem]))
+    }
+    return manifest
   }
 
   /// The folder that the relative paths of a manifest in a file start from.

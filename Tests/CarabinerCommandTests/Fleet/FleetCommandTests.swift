@@ -146,6 +146,27 @@ struct FleetCommandTests {
     }
   }
 
+  @Test("E13, E14: the first stage is that of the manifest's key fleet, and stages that are not valid are refused")
+  func plan() async throws {
+    try #require(try await fleet.push(try fleet.manifest(1).path).status == 0)
+    for index in 0..<8 { try await fleet.report("node-\(index)", .serving) }
+    let bad = try await fleet.push(try fleet.manifest(2, "fleet: {stages: [50%, 20%, 100%]}").path)
+    #expect(bad.status == 3 && bad.errors.contains("each stage must be larger than the one before"), "\(bad.errors)")
+    #expect(Set(try await fleet.values().keys) == ["stable"])
+    let planned = try fleet.manifest(3, "fleet: {stages: [25%, 100%], hold: 1m, promote: operator}")
+    let run = try await fleet.push(planned.path)
+    #expect(run.output.contains("in stage 1 of 2: 25% of 8 nodes"), "\(run.output)\(run.errors)")
+    #expect(try await fleet.json("status")["nodes"]?.array?.count { $0["inStage"] == true } == 2)
+  }
+
+  @Test("E13: a manifest from a file is refused with unusedSetting if it has the key fleet")
+  func planOfFile() async throws {
+    let path = try fleet.manifest(1, "fleet: {hold: 1m}").path
+    let run = try await CommandRun(["check", "-m", path])
+    #expect(run.status == 3 && run.errors.contains("\(path):3:"), "\(run.errors)")
+    #expect(run.errors.contains("publish it with carabiner fleet push") && run.errors.contains("unusedSetting"), "\(run.errors)")
+  }
+
   @Test("E14: a signature beside the manifest is published, promoted and renewed with it")
   func signature() async throws {
     let chain = try await SignedChain("carabiner: 1\n")
