@@ -75,6 +75,8 @@ let package = Package(
     .target(name: "CarabinerRESP", swiftSettings: swiftSettings),
     .target(name: "CarabinerDigest", dependencies: ["CCrypto"], swiftSettings: swiftSettings),
     .target(name: "CarabinerFiles", swiftSettings: swiftSettings),
+    // How a candidate reaches the nodes of a fleet, as a rule without input and output.
+    .target(name: "CarabinerFleet", dependencies: ["CarabinerDigest", "CarabinerWire"], swiftSettings: swiftSettings),
     // Signed statements about files, as state and rules. Only its folder Files reads files.
     .target(name: "CarabinerRelease", dependencies: ["CarabinerDigest", "CarabinerFiles"], swiftSettings: swiftSettings),
     .target(
@@ -99,7 +101,8 @@ let package = Package(
     .target(
       name: "CarabinerManifest",
       dependencies: [
-        "Carabiner", "CarabinerABI", "CarabinerFiles", "CarabinerRESP", "CarabinerWire", .product(name: "Yams", package: "Yams"),
+        "Carabiner", "CarabinerABI", "CarabinerFiles", "CarabinerFleet", "CarabinerRESP", "CarabinerWire",
+        .product(name: "Yams", package: "Yams"),
       ],
       swiftSettings: swiftSettings),
     .target(
@@ -319,7 +322,7 @@ if !librariesOnly {
       name: "CarabinerABITests", dependencies: ["CarabinerABI", "CCarabiner", "TestTools"], swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerManifestTests",
-      dependencies: ["CarabinerManifest", "Carabiner", "CarabinerABI", "CarabinerWire", "TestTools"],
+      dependencies: ["CarabinerManifest", "Carabiner", "CarabinerABI", "CarabinerFleet", "CarabinerWire", "TestTools"],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerWireTests", dependencies: ["CarabinerWire", "TestTools"], swiftSettings: swiftSettings),
@@ -376,8 +379,7 @@ if !librariesOnly {
       dependencies: ["CarabinerEtcd", "Carabiner", "CarabinerCurl", "CarabinerWire", "ScriptedServer", "TestTools"],
       exclude: ["Messages/Recorded"],
       swiftSettings: swiftSettings),
-    // How a candidate reaches the nodes of a fleet, as a rule without input and output, and its simulation.
-    .target(name: "CarabinerFleet", dependencies: ["CarabinerDigest"], swiftSettings: swiftSettings),
+    // A simulation of roll-outs in virtual time.
     .target(
       name: "FleetSimulation", dependencies: ["CarabinerFleet"], path: "Tests/FleetSimulation", swiftSettings: swiftSettings),
     .executableTarget(
@@ -387,7 +389,8 @@ if !librariesOnly {
       ],
       path: "Tests/SimulateFleet", swiftSettings: swiftSettings),
     .testTarget(
-      name: "CarabinerFleetTests", dependencies: ["CarabinerFleet", "FleetSimulation"], swiftSettings: swiftSettings),
+      name: "CarabinerFleetTests", dependencies: ["CarabinerFleet", "CarabinerWire", "FleetSimulation"],
+      swiftSettings: swiftSettings),
     // A WebSocket of a scripted server.
     .target(
       name: "ScriptedSocket", dependencies: ["CarabinerDigest", "CarabinerWire", "ScriptedServer"], path: "Tests/ScriptedSocket",
@@ -553,9 +556,9 @@ if !librariesOnly {
     .testTarget(
       name: "CarabinerCommandTests",
       dependencies: [
-        "CallbackClient", "Carabiner", "CarabinerCommand", "CarabinerCurl", "CarabinerDigest", "CarabinerEtcd",
-        "CarabinerGateway",
-        "CarabinerHost", "CarabinerLauncher", "CarabinerManifest", "CarabinerServer", "CarabinerWire", "CarabinerWorker",
+        "CallbackClient", "Carabiner", "CarabinerCommand", "CarabinerCurl", "CarabinerDigest", "CarabinerEtcd", "CarabinerFleet",
+        "CarabinerGateway", "CarabinerHost", "CarabinerLauncher", "CarabinerManifest", "CarabinerServer", "CarabinerWire",
+        "CarabinerWorker",
         "ConnectCalls", "DelegateClient",
         "EmbeddedClient", "EmbeddedGateway", "LegacyClient", "NativeInterceptor", "ScriptedServer", "TestTools", "WatchedQuery",
         .product(name: "Logging", package: "swift-log"),

@@ -23,7 +23,7 @@ struct CarabinerCommand: AsyncParsableCommand {
       RunCommand.self, CallCommand.self,
       ServeCommand.self, StatusCommand.self, TopCommand.self, ReloadCommand.self, RolloutCommand.self,
       DrainCommand.self, DisableCommand.self,
-      EnableCommand.self,
+      EnableCommand.self, FleetCommand.self,
       ReplayCommand.self, CheckCommand.self, ChainCommand.self,
       InspectCommand.self, ReleaseCommand.self, TrustCommand.self, CacheCommand.self, NewCommand.self,
       ConformCommand.self, DemoServerCommand.self, ProbeCommand.self, ConformTrialCommand.self,

@@ -1,9 +1,12 @@
 internal import ArgumentParser
 internal import Carabiner
+internal import CarabinerEtcd
+internal import CarabinerFleet
 internal import CarabinerHost
 internal import CarabinerManifest
 internal import CarabinerRelease
 internal import CarabinerServer
+internal import CarabinerSources
 
 /// The exit status of the command.
 enum ExitStatus: Int32, Error {
@@ -29,6 +32,9 @@ enum ExitStatus: Int32, Error {
     case let status as ExitStatus: self = status
     case is ManifestError, is ManifestProblem, is HostError, is StoreError, is ReleaseError: self = .refused
     case let error as ServerError: self = Self(error.code)
+    case let error as FleetError: self = error.code == .malformed ? .parsing : .refused
+    case let error as EtcdError: self = Self(error.code)
+    case let error as SourceError: self = Self(error.code)
     case is CancellationError: self = .cancelled
     case let error as TransportError where error.code == .fileUnreadable || error.code == .fileChanged: self = .usage
     case is TransportError: self = .network
@@ -51,6 +57,22 @@ extension ExitStatus {
     case .invalidConfiguration: self = .usage
     case .refused, .shutDown: self = .refused
     case .inUse, .cannotListen, .sourceUnavailable: self = .network
+    }
+  }
+
+  private init(_ code: EtcdError.Code) {
+    switch code {
+    case .invalidSettings: self = .usage
+    case .unavailable, .uncertain, .malformed: self = .network
+    case .unauthenticated, .denied, .compacted, .refused: self = .refused
+    }
+  }
+
+  private init(_ code: SourceError.Code) {
+    switch code {
+    case .invalidSettings: self = .usage
+    case .unavailable, .malformed: self = .network
+    case .unauthenticated, .denied, .missing, .refused: self = .refused
     }
   }
 }

@@ -1,5 +1,6 @@
 package import Carabiner
 package import CarabinerABI
+package import CarabinerFleet
 package import CarabinerWire
 
 /// The configuration of a host: its plugins and the order of the stages.
@@ -23,6 +24,8 @@ package struct Manifest: Sendable, Equatable {
   package var settings = Settings()
   /// The settings of a gateway.
   package var serve = Serve()
+  /// How the manifest is rolled out to a fleet; nil without the key `fleet`.
+  package var fleet: RolloutPlan?
   /// The plugins, in the order they are declared.
   package var plugins: [Plugin] = [] {
     didSet {

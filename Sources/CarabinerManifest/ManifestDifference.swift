@@ -52,6 +52,7 @@ package struct ManifestDifference: Sendable, Hashable {
     compare("headers", \.headers)
     compare("settings", \.settings)
     compare("serve", \.serve)
+    compare("fleet", \.fleet)
     compare("built-ins/store", \.store)
     compare("built-ins/max-retry", \.maxRetry)
     compare("built-ins/persisted-queries", \.persistedQueries)

@@ -245,7 +245,8 @@ struct ManifestRefusalTests {
 
   /// All manifests with one mistake.
   static let all =
-    documents + settings + others + Refusal.stores + Refusal.redisStores + plugins + Refusal.downloads + Refusal.isolations
+    documents + settings + others + Refusal.stores + Refusal.redisStores + plugins + Refusal.downloads + Refusal.fleets
+    + Refusal.isolations
     + Refusal.clients
     + Refusal.gateway
     + Refusal.upstreams

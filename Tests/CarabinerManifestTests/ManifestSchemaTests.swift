@@ -83,7 +83,8 @@ struct ManifestSchemaTests {
     "a number too high for a user", "G12: a rule with an unknown upstream", "a range of statuses that ends before it begins",
     "upstreams for calls", "1.8: a CIDR with host bits", "G17: a prefix that is too long", "an address with a high port",
     "G17: the PROXY protocol without trusted proxies", "a budget above 10s", "an authority without TLS",
-    "a near age above the time to live",
+    "a near age above the time to live", "fleet: stages that do not grow", "fleet: stages that are the same",
+    "fleet: stages that end early",
   ]
 
   private static let refusals = ManifestRefusalTests.all.filter(isStructural)
@@ -134,7 +135,12 @@ struct ManifestSchemaTests {
 
   private func mutations() throws -> [Mutation] {
     let text = try String(contentsOfFile: "\(ManifestFixtures.folder)/accepted/everything.json", encoding: .utf8)
-    let everything = try JSONValue(parsing: text)
+    var members = try #require(try JSONValue(parsing: text).object)
+    // A file must not have the plan of a roll-out.
+    members["fleet"] = [
+      "stages": ["5%", "100%"], "hold": "1m", "halt-after": 2, "on-halt": "stay", "promote": "operator",
+    ]
+    let everything = JSONValue.object(members)
     var parts: [String: JSONValue] = [:]
     return places(everything).flatMap { place -> [Mutation] in
       // All other keys would be read again for each change.

@@ -2,6 +2,8 @@
 package struct RolloutPlan: Sendable, Hashable {
   /// The most stages of a plan.
   package static let maximumStages = 32
+  /// The most failures that a plan permits before the halt.
+  package static let maximumFailures = 10_000
 
   /// The effect of a halt on nodes that serve the candidate.
   package enum HaltEffect: String, Sendable, CaseIterable {

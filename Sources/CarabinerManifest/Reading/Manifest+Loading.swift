@@ -22,9 +22,13 @@ extension Manifest {
 
   /// Reads a manifest from a file, YAML or JSON.
   ///
-  /// - Parameter check: Decides about the bytes before they are parsed.
+  /// - Parameters:
+  ///   - isCopy: Whether the file is a copy of a manifest that is not in a file, and may have the key `fleet`.
+  ///   - check: Decides about the bytes before they are parsed.
   /// - Throws: ``ManifestError`` with all problems, and errors of the check.
-  package static func load(path: String, accepting check: ([UInt8]) throws -> Void = { _ in }) throws -> Manifest {
+  package static func load(
+    path: String, isCopy: Bool = false, accepting check: ([UInt8]) throws -> Void = { _ in }
+  ) throws -> Manifest {
     let bytes: [UInt8]
     do throws(BoundedFile.Fault) {
       bytes = try BoundedFile.bytes(at: path, maximumBytes: maximumFileBytes)
@@ -43,7 +47,14 @@ extension Manifest {
       throw ManifestError(path: path, problems: [problem])
     }
     try check(bytes)
-    return try Manifest(bytes: bytes, path: path, directory: directory(of: path))
+    let manifest = try Manifest(bytes: bytes, path: path, directory: directory(of: path))
+    guard manifest.fleet == nil || isCopy else {
+      let problem = ManifestProblem(
+        .unusedSetting, at: JSONPointer(components: ["fleet"]),
+        "a manifest from a file is not rolled out to a fleet; publish it with carabiner fleet push, or remove the key")
+      throw ManifestError(path: path, problems: manifest.placed([problem]))
+    }
+    return manifest
   }
 
   private static var notText: ManifestProblem {

@@ -24,7 +24,7 @@ struct ManifestReader {
 
   private static let keys = [
     "carabiner", "protocol", "endpoint", "upstreams", "headers", "settings", "connect", "serve", "plugins", "downloads",
-    "built-ins", "chain", "rules", "$schema",
+    "built-ins", "chain", "rules", "fleet", "$schema",
   ]
 
   private mutating func read(_ json: JSONValue) {
@@ -49,6 +49,7 @@ struct ManifestReader {
     if let settings = top["settings"] { readSettings(settings, root.appending("settings")) }
     if let connect = top["connect"] { readConnect(connect, root.appending("connect")) }
     if let serve = top["serve"] { readServe(serve, root.appending("serve")) }
+    if let fleet = top["fleet"] { manifest.fleet = self.fleet(fleet, root.appending("fleet")) }
     if let builtIns = top["built-ins"] {
       if manifest.callProtocol == .graphQL {
         readBuiltIns(builtIns, root.appending("built-ins"))

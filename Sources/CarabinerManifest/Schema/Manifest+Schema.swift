@@ -48,7 +48,8 @@ extension Manifest {
           "description": "Lists and settings for some operations. For each of them, the first rule that matches and has it is used.",
           "type": "array",
           "items": {"$ref": "#/$defs/rule"}
-        }
+        },
+        "fleet": \(fleetSchema)
       },
       "not": {"required": ["endpoint", "upstreams"], "properties": {"upstreams": {"required": ["main"]}}},
       "$defs": {

@@ -32,7 +32,7 @@ package struct ProbePins: Sendable {
   ///
   /// - Throws: ``ManifestError`` if it is another one.
   package func manifest(at path: String) throws -> Manifest {
-    try Manifest.load(path: path) { bytes throws(ManifestError) in
+    try Manifest.load(path: path, isCopy: true) { bytes throws(ManifestError) in
       guard FileIdentity(of: bytes).digest == manifest else {
         throw ManifestError(
           path: path, problems: [ManifestProblem(.unreadable, "the manifest changed after it was verified; load it again")])

@@ -47,6 +47,32 @@ struct EtcdSourceTests {
       try FileManager.default.contentsOfDirectory(atPath: chain.folder.file("state")).filter { $0.hasPrefix("candidate") } == [])
   }
 
+  @Test("E14: a gateway serves what carabiner fleet push and promote publish, also with the key fleet and a new plugin")
+  func pushed() async throws {
+    let chain = try await EtcdChain()
+    func fleet(_ command: String, _ arguments: [String] = []) async throws {
+      let run = try await CommandRun(["fleet", command, "--to", chain.address, "--source-timeout", "60s"] + arguments)
+      #expect(run.status == 0, "\(command): \(run.errors)")
+    }
+    let file = try chain.folder.write(EtcdChain.text("1"), to: "prod.yaml")
+    try await fleet("push", ["-m", file])
+    let gateway = try chain.serve()
+    #expect(try gateway.version() == "1")
+    let place = try FixturePlugin.Folder()
+    let plugin = try await FixturePlugin.compile("stamp", defining: ["STAMP=\"one\""], into: place, name: "stamp.so")
+    let more = """
+      fleet: {stages: [50%, 100%]}
+      serve: {return-headers: [x-stamp-*]}
+      plugins: [{name: stamp, file: \(plugin)}]
+      chain: {http: [stamp, response-code]}
+      """
+    _ = try chain.folder.write(EtcdChain.text("2", more), to: "prod.yaml")
+    try await fleet("push", ["-m", file])
+    try await fleet("promote")
+    #expect(try await gateway.serves("2"))
+    #expect(try gateway.stamp() == "one")
+  }
+
   @Test("E6: a value that cannot be used is refused with its place, and the generation that serves goes on")
   func refused() async throws {
     let chain = try await EtcdChain()
