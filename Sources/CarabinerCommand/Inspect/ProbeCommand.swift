@@ -24,7 +24,8 @@ struct ProbeCommand: AsyncParsableCommand {
       if let plugin { report.interceptors = .array(try PluginLibrary.inWorker(path: plugin).interceptors.map(\.json)) }
       if let manifest {
         let pins = ProbePins(manifest: manifestDigest, plugins: pin)
-        let loaded = try (pins?.manifest(at: manifest) ?? Manifest.load(path: manifest, isCopy: true)).usingDownloads(in: pluginCache)
+        let loaded = try (pins?.manifest(at: manifest) ?? Manifest.load(path: manifest, isCopy: true)).usingDownloads(
+          in: pluginCache)
         let chain = try HostedChain(only.map { loaded.onlyPlugin($0) } ?? loaded.without(without.contains))
         if let library = only.flatMap({ chain.libraries[$0] }) { report.interceptors = .array(library.interceptors.map(\.json)) }
       }
