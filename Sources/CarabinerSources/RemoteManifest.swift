@@ -17,14 +17,22 @@ package final class RemoteManifest: Sendable {
   /// The name of the manifest in messages.
   package let label: String
   private let source: any ManifestSource
+  /// The time until a refused manifest is tried again. It is doubled each time.
+  private let firstRetry: Duration
   private let onNews: @Sendable (SourceError?) -> Void
   private let state = Mutex(State())
   private let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
   private let following = Mutex<Task<Void, Never>?>(nil)
 
-  /// - Parameter onNews: Called when the source fails, when it fails for another reason, and with nil when it answers again.
-  package init(_ source: any ManifestSource, label: String, onNews: @escaping @Sendable (SourceError?) -> Void) {
+  /// - Parameters:
+  ///   - firstRetry: The time until a refused manifest is tried again. It is doubled each time, up to 10 minutes.
+  ///   - onNews: Called when the source fails, when it fails for another reason, and with nil when it answers again.
+  package init(
+    _ source: any ManifestSource, label: String, firstRetry: Duration = .seconds(10),
+    onNews: @escaping @Sendable (SourceError?) -> Void
+  ) {
     self.source = source
+    self.firstRetry = firstRetry
     self.label = label
     self.onNews = onNews
   }
@@ -101,12 +109,50 @@ package final class RemoteManifest: Sendable {
   package var used: PublishedManifest? { state.withLock(\.used) }
 
   /// Calls a function for each manifest that is not yet used, until the task is cancelled. Called once.
-  package func run(_ onChange: @Sendable () async -> Void) async {
-    if isNew { await onChange() }
-    for await _ in changes where isNew { await onChange() }
+  ///
+  /// A manifest that was refused is tried again after some time, because the reason may be over: a server of plugins that was away, or a
+  /// trust file that lacked a key.
+  ///
+  /// - Parameters:
+  ///   - isRefused: Whether the manifest that was used at the start was refused.
+  ///   - onChange: Uses the manifest, and returns whether it was accepted.
+  package func run(isRefused: Bool = false, _ onChange: @Sendable () async -> Bool) async {
+    var isRefused = isRefused
+    var isDue = false
+    var delay = firstRetry
+    while true {
+      if isNew {
+        delay = firstRetry
+        isRefused = !(await onChange())
+      } else if isDue, isRefused, state.withLock({ $0.latest != nil }) {
+        delay = min(delay * 2, Self.longestRetry)
+        isRefused = !(await onChange())
+      }
+      guard let hasPassed = await pause(isRefused ? delay : nil) else { return }
+      isDue = hasPassed
+    }
   }
 
   private var isNew: Bool { state.withLock { $0.latest != $0.used } }
+
+  /// Waits for news, or until a time has passed.
+  ///
+  /// - Returns: Whether the time has passed; nil at the end.
+  private func pause(_ time: Duration?) async -> Bool? {
+    let end = time.map { ContinuousClock.now + $0 }
+    let change = change
+    let timer = end.map { end in
+      Task {
+        // A cancelled one must not end the next pause.
+        if (try? await Task.sleep(until: end)) != nil { change.yield() }
+      }
+    }
+    defer { timer?.cancel() }
+    for await _ in changes { return end.map { $0 <= .now } ?? false }
+    return nil
+  }
+
+  private static let longestRetry = Duration.seconds(600)
 
   // MARK: Reports
 

@@ -67,16 +67,55 @@ struct RemoteManifestTests {
     source.fail(.missing)
     source.tell("b")
     await remote.run { [source] in
-      guard let manifest = try? remote.use() else { return }
+      guard let manifest = try? remote.use() else { return false }
       let count = used.withLock { used in
         used.append(String(decoding: manifest.text, as: UTF8.self))
         return used.count
       }
       if count == 1 { source.tell("c") }
       if count == 2 { remote.close() }
+      return true
     }
     #expect(used.withLock(\.self) == ["b", "c"])
     #expect(try text(remote) == "c")
+  }
+
+  @Test("a manifest that was refused is tried again, also one that was refused at the start")
+  func refused() async throws {
+    source.tell("a")
+    let remote = RemoteManifest(source, label: "test", firstRetry: .milliseconds(1)) { _ in }
+    await remote.begin(within: .seconds(600))
+    #expect(try text(remote) == "a")
+    let count = Mutex(0)
+    await remote.run(isRefused: true) {
+      let tries = count.withLock { count in
+        count += 1
+        return count
+      }
+      if tries == 4 { remote.close() }
+      return tries == 4
+    }
+    #expect(count.withLock(\.self) == 4)
+  }
+
+  @Test("a manifest that was accepted is not tried again")
+  func accepted() async throws {
+    source.tell("a")
+    let remote = RemoteManifest(source, label: "test", firstRetry: .milliseconds(1)) { _ in }
+    await remote.begin(within: .seconds(600))
+    let count = Mutex(0)
+    let running = Task {
+      await remote.run {
+        _ = try? remote.use()
+        count.withLock { $0 += 1 }
+        return true
+      }
+    }
+    while count.withLock(\.self) == 0 { try await Task.sleep(for: .milliseconds(1)) }
+    try await Task.sleep(for: .milliseconds(50))
+    running.cancel()
+    await running.value
+    #expect(count.withLock(\.self) == 1)
   }
 
   @Test("a failure is reported once, and so is its end")
@@ -90,7 +129,9 @@ struct RemoteManifestTests {
     source.fail(.denied)
     source.tell("end")
     await remote.begin(within: .seconds(600))
-    while try text(remote) != "end" { await Task.yield() }
+    let end = ContinuousClock.now + .seconds(120)
+    while reported.withLock(\.count) < 5, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(try text(remote) == "end")
     #expect(reported.withLock(\.self) == [.unavailable, .denied, nil, .denied, nil])
   }
 }

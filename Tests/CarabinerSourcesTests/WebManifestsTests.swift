@@ -33,6 +33,8 @@ struct WebManifestsTests {
       }
     }
 
+    func cancel() { task.withLock { $0?.cancel() } }
+
     deinit { task.withLock { $0?.cancel() } }
 
     private func add(_ report: Result<PublishedManifest, SourceError>) { list.withLock { $0.append(report) } }
@@ -144,7 +146,18 @@ struct WebManifestsTests {
     #expect(try await following.reports(2)[1].get().sidecar == nil)
   }
 
-  @Test("a server that does not answer is a failure after the time for an answer, and a refresh ends with the source")
+  @Test("a refresh ends with the source")
+  func end() async throws {
+    let server = try ScriptedServer { peer in peer.waitForHangUp() }
+    let following = try Following(server)
+    let refresh = Task { await following.source.refresh() }
+    while server.connections == 0 { try await Task.sleep(for: .milliseconds(5)) }
+    following.cancel()
+    await refresh.value
+    await following.source.refresh()
+  }
+
+  @Test("a server that does not answer is a failure after the time for an answer")
   func silent() async throws {
     let server = try ScriptedServer { peer in peer.waitForHangUp() }
     let following = try Following(server) { $0.timeout = .milliseconds(200) }

@@ -209,7 +209,7 @@ struct ServeCommand: AsyncParsableCommand {
     defer { signalReader.cancel() }
     let traces = try tracing.export(logger)
     let host = try await PluginHost(manifestOrNone: source.path, try hostConfiguration(inheritance, logger))
-    var configuration = gatewayConfiguration(inheritance, traces, logger)
+    var configuration = try gatewayConfiguration(inheritance, traces, logger)
     configuration.onHandedOver = { continuation.yield(.handedOver) }
     if let inheritance { configuration.onReady = { try await Self.takeOver(from: inheritance, host) } }
     let gateway = try await Gateway(host: host, configuration: configuration).start()
@@ -263,7 +263,8 @@ struct ServeCommand: AsyncParsableCommand {
 
   private func gatewayConfiguration(
     _ inheritance: Inheritance?, _ traces: TraceExport?, _ logger: Logger
-  ) -> Gateway.Configuration {
+  ) throws -> Gateway.Configuration {
+    let source = try remote.settings()
     var configuration = Gateway.Configuration()
     configuration.addresses = listen
     configuration.inheritance = inheritance
@@ -279,6 +280,13 @@ struct ServeCommand: AsyncParsableCommand {
       EffectiveSetting(flag: "lame-duck", DurationText.print(lameDuck), default: "0s"),
       EffectiveSetting(flag: "drain", DurationText.print(drain), default: "30s"),
       EffectiveSetting(flag: "watch", "\(watch)", default: "false"),
+      EffectiveSetting(flag: "source-ca", source.authorityFile ?? "none", default: "none"),
+      EffectiveSetting(flag: "source-certificate", source.certificateFile ?? "none", default: "none"),
+      EffectiveSetting(flag: "source-key", source.keyFile ?? "none", default: "none"),
+      EffectiveSetting(flag: "source-user", source.login?.user ?? "none", default: "none"),
+      EffectiveSetting(flag: "source-password-file", source.login?.passwordFile ?? "none", default: "none"),
+      EffectiveSetting(flag: "source-interval", DurationText.print(source.interval), default: "30s"),
+      EffectiveSetting(flag: "source-timeout", DurationText.print(source.timeout), default: "5s"),
       EffectiveSetting(flag: "allow-unsigned", "\(allowUnsigned)", default: "false"),
       EffectiveSetting(flag: "trust", trust.trust ?? "none", default: "none"),
       EffectiveSetting(flag: "trust-threshold", "\(trust.trustThreshold ?? 1)", default: "1"),

@@ -63,8 +63,9 @@ struct PluginCache: Sendable {
       return nil
     }
     guard isVerified || Self.digest(of: descriptor) == digest else {
-      // Alone, because another process may have put the right file in its place.
-      if flock(descriptor, LOCK_EX) == 0, unsafe fstat(descriptor, &status) == 0, status.st_nlink > 0 { _ = unsafe unlink(path) }
+      // Another process may have put the right file in its place. Waiting for its lock could take as long as a generation.
+      var named = stat()
+      if unsafe lstat(path, &named) == 0, named.st_dev == status.st_dev, named.st_ino == status.st_ino { _ = unsafe unlink(path) }
       close(descriptor)
       return nil
     }

@@ -120,6 +120,14 @@ struct GenerationSource: Sendable {
     if record != known { try file.write(record) }
   }
 
+  /// Checks the serials of a candidate's files again, because another generation may have been kept since it was read.
+  ///
+  /// - Throws: ``ReleaseError`` with the code `downgrade`, or if the record cannot be read.
+  func requireSerials(of candidate: Candidate) throws {
+    guard let record = try serialFile?.read(), let releases = candidate.releases else { return }
+    for statement in releases.statements { try record.check(statement) }
+  }
+
   /// Forgets the highest serial of a file.
   ///
   /// - Returns: Whether there was one.

@@ -264,6 +264,7 @@ final class Reloader: Sendable {
       }
       if let refusal = loaded.refusal { throw refusal }
       guard let candidate = loaded.candidate else { return report(.refused(["no manifest was read"])) }
+      try source.requireSerials(of: candidate)
       let changes = try prepare(candidate.manifest)
       var areUsed = false
       defer { if !areUsed { for change in changes { change.discard() } } }

@@ -154,7 +154,12 @@ public final class PluginHost: Sendable {
     let (live, reloader) = (parts.live, parts.reloader)
     var tasks: [Task<Void, Never>] = []
     if let remote = origin.remote {
-      tasks.append(Task { await remote.run { _ = await reloader.reload(trigger: "change at the source", asksSource: false) } })
+      tasks.append(
+        Task {
+          await remote.run(isRefused: live.current.isKept) {
+            await reloader.reload(trigger: "change at the source", asksSource: false).isAccepted
+          }
+        })
     }
     if configuration.watchesFiles {
       let watch = ManifestWatch(origin: origin, trust: configuration.trust) { live.current.host.chain.watchedFiles }

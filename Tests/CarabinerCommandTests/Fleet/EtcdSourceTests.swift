@@ -88,12 +88,14 @@ struct EtcdSourceTests {
       ("carabiner: 1\n  a: b", "[syntax]"), ("carabiner: 2", "[unsupportedVersion]"),
       (String(repeating: "# 9 bytes\n", count: 120_000), "more than 1048576 bytes"),
     ]
+    var serving = "1"
     for (index, (value, reason)) in values.enumerated() {
       try await chain.put(index < 3 ? "carabiner: 1\n\(value)\n" : value)
       #expect(try await gateway.logs(reason), "\(value.prefix(80)): \(gateway.errors)")
-      #expect(try gateway.version() == "1")
-      // The next value must be news.
-      try await chain.put(EtcdChain.text("1", "# \(index)"))
+      #expect(try gateway.version() == serving)
+      serving = "1.\(index)"
+      try await chain.put(EtcdChain.text(serving))
+      #expect(try await gateway.serves(serving))
       #expect(
         try await eventually { try await gateway.status()["lastReload"]?["outcome"]?.string == "accepted" }, "\(value.prefix(80))"
       )
