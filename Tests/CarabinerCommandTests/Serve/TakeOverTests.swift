@@ -135,7 +135,7 @@ struct TakeOverTests {
     wrk.executableURL = Repository.python
     let unblock = "import os, signal, sys; signal.pthread_sigmask(signal.SIG_SETMASK, []); os.execv(sys.argv[1], sys.argv[1:])"
     wrk.arguments = [
-      "-c", unblock, Self.wrk, "-t1", "-c8", "-d600s", "--timeout", "60s", "-s", script, "http://127.0.0.1:\(port)/graphql",
+      "-c", unblock, Self.wrk, "-t1", "-c8", "-d7200s", "--timeout", "60s", "-s", script, "http://127.0.0.1:\(port)/graphql",
     ]
     let output = Pipe.notInherited()
     wrk.standardOutput = output
