@@ -38,6 +38,9 @@ public struct GatewayLimits: Sendable, Hashable {
   /// The maximum number of unsent response bytes of all connections. Above it, the connection with the most unsent bytes is
   /// closed.
   public var maximumUnsent = 512 << 20
+  /// The maximum number of bytes of a body that are discarded after a refusal, so that the client can read the response. After more, the
+  /// connection is closed at once.
+  public var maximumDiscardedBytes = 64 << 20
   /// The time after which a connection without a request is closed.
   public var idleTimeout = TimeAmount.seconds(75)
   /// Whether clients may use `graphql-transport-ws` over WebSockets.

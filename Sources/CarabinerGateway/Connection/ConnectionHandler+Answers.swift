@@ -127,18 +127,27 @@ extension ConnectionHandler {
     fields.set("Date", DateField.now)
     fields.set("Connection", "close")
     let replyHead = ReplyHead(status: refusal.status, fields: fields, framing: .length(body.readableBytes))
-    let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-    context.writeAndFlush(wrapOutboundOut(.whole(replyHead, body))).whenComplete { _ in Self.closeDiscarding(bound.value) }
+    let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+    context.writeAndFlush(wrapOutboundOut(.whole(replyHead, body))).whenComplete { _ in bound.value.closeDiscarding() }
   }
 
   /// Closes a connection whose client may still be sending.
   ///
-  /// Further input is discarded for one second. If the connection were closed at once, the system would reset it, and the client
-  /// might never read the response.
-  static func closeDiscarding(_ context: ChannelHandlerContext) {
+  /// Further input is discarded for one second, and up to a number of bytes. If the connection were closed at once, the system would
+  /// reset it, and the client might never read the response.
+  func closeDiscarding() {
+    guard let context else { return }
+    discardable = limits.maximumDiscardedBytes
     let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
     context.close(mode: .output, promise: nil)
     context.eventLoop.scheduleTask(in: .seconds(1)) { bound.value.close(promise: nil) }
+  }
+
+  /// Discards input of a connection that is being closed.
+  func discard(_ part: RequestPart, _ context: ChannelHandlerContext) {
+    guard case .body(let bytes) = part, let left = discardable else { return }
+    discardable = left - bytes.readableBytes
+    if left < bytes.readableBytes { context.close(promise: nil) }
   }
 
   // MARK: Time

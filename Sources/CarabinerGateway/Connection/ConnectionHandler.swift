@@ -51,6 +51,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   @safe @exclusivity(unchecked) private var hasAnswered = false
   /// Input that arrived before the last response was written, in order.
   @safe @exclusivity(unchecked) var held = CircularBuffer<Held>(initialCapacity: 0)
+  /// How many more bytes of bodies are discarded before the connection is closed; nil before the last response is written.
+  var discardable: Int?
   /// Whether the channel requested a read while reading was suspended.
   var owesRead = false
   /// The unsent response bytes of this connection, including those of its other streams.
@@ -179,7 +181,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let part = unwrapInboundIn(data)
     switch state {
-    case .closing: break
+    case .closing: discard(part, context)
     case .answering, .sending: hold(.part(part))
     case .uploading(let upload): take(part, of: upload, context)
     case .idle, .receiving: if held.isEmpty { take(part, context) } else { hold(.part(part)) }

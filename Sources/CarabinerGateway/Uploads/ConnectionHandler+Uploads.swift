@@ -89,8 +89,8 @@ extension ConnectionHandler {
     upload.body.end(.failure(CancellationError()))
     awaitClient(context)
     let written = promise ?? context.eventLoop.makePromise()
-    let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-    written.futureResult.whenComplete { _ in Self.closeDiscarding(bound.value) }
+    let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+    written.futureResult.whenComplete { _ in bound.value.closeDiscarding() }
     context.write(data, promise: written)
     if owesRead {
       owesRead = false
