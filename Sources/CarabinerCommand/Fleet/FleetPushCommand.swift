@@ -48,11 +48,7 @@ struct FleetPushCommand: AsyncParsableCommand {
       _ = try Manifest.load(path: manifest)
       throw ManifestError(path: manifest, problems: [ManifestProblem(.unreadable, "the manifest cannot be read: \(error)")])
     }
-    guard let text = String(validating: bytes, as: UTF8.self) else {
-      let problem = ManifestProblem(.syntax, "the manifest is not UTF-8 text; is it the right file?")
-      throw ManifestError(path: manifest, problems: [problem])
-    }
-    let plan = try Manifest(text: text, path: manifest, directory: nil).fleet ?? .standard
+    let plan = try Manifest(bytes: bytes, path: manifest, directory: nil).fleet ?? .standard
     let release = try ReleaseFile.sidecar(at: manifest + ReleaseSidecar.suffix)
     if let release { try check(release, of: bytes) }
     return (FleetManifest(bytes, release: release), plan)

@@ -220,25 +220,31 @@ final class Reloader: Sendable {
     return changes
   }
 
-  /// A manifest that was read and whose plugins were probed.
-  private struct Loaded {
-    /// Nil if it could not be read.
-    var candidate: GenerationSource.Candidate?
-    /// The reason why it is refused; nil if it is not.
-    var refusal: (any Error)?
+  /// The result of reading a manifest and probing its plugins.
+  private enum Loaded {
+    case ready(GenerationSource.Candidate)
+    /// The candidate is nil if it could not be read.
+    case refused(any Error, GenerationSource.Candidate?)
+
+    var candidate: GenerationSource.Candidate? {
+      switch self {
+      case .ready(let candidate): candidate
+      case .refused(_, let candidate): candidate
+      }
+    }
   }
 
   private func load() -> Loaded {
-    var loaded = Loaded()
+    var candidate: GenerationSource.Candidate?
     do {
       try requireOpen()
-      let candidate = try source.candidate()
-      loaded.candidate = candidate
-      try source.probe(candidate, current: live.current)
+      let read = try source.candidate()
+      candidate = read
+      try source.probe(read, current: live.current)
+      return .ready(read)
     } catch {
-      loaded.refusal = error
+      return .refused(error, candidate)
     }
-    return loaded
   }
 
   private func requireOpen() throws {
@@ -262,8 +268,11 @@ final class Reloader: Sendable {
         difference = ManifestDifference(
           from: current.manifest, to: candidate.manifest, oldDigests: current.digests, newDigests: candidate.digests)
       }
-      if let refusal = loaded.refusal { throw refusal }
-      guard let candidate = loaded.candidate else { return report(.refused(["no manifest was read"])) }
+      let candidate: GenerationSource.Candidate
+      switch loaded {
+      case .ready(let ready): candidate = ready
+      case .refused(let refusal, _): throw refusal
+      }
       try source.requireSerials(of: candidate)
       let changes = try prepare(candidate.manifest)
       var areUsed = false
