@@ -451,17 +451,19 @@ if !librariesOnly {
     .target(
       name: "CarabinerSources",
       dependencies: [
-        "Carabiner", "CarabinerCurl", "CarabinerEtcd", "CarabinerFiles", "CarabinerManifest", "CarabinerRelease",
+        "Carabiner", "CarabinerCurl", "CarabinerEtcd", "CarabinerFiles", "CarabinerFleet", "CarabinerManifest", "CarabinerRelease",
+        .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerSourcesTests",
-      dependencies: ["CarabinerSources", "CarabinerEtcd", "ScriptedServer", "TestTools"], swiftSettings: swiftSettings),
+      dependencies: ["CarabinerSources", "CarabinerEtcd", "CarabinerFleet", "ScriptedServer", "TestTools"],
+      swiftSettings: swiftSettings),
     // A host for one's own program: generations of a manifest, and the gateway over them.
     .target(
       name: "CarabinerServer",
       dependencies: [
-        "Carabiner", "CarabinerABI", "CarabinerCurl", "CarabinerDigest", "CarabinerDownloads", "CarabinerFiles",
+        "Carabiner", "CarabinerABI", "CarabinerCurl", "CarabinerDigest", "CarabinerDownloads", "CarabinerFiles", "CarabinerFleet",
         "CarabinerGateway",
         "CarabinerHost", "CarabinerManifest", "CarabinerRESP", "CarabinerRedis", "CarabinerRelease", "CarabinerSQLite",
         "CarabinerSources", "CarabinerTracing",

@@ -3,21 +3,25 @@ package protocol ManifestSource: Sendable {
   /// The state now, for metrics.
   var figures: SourceFigures { get }
 
-  /// Reports the manifest at first and after each change, and each failure, until the task is cancelled. Called once at a time.
+  /// Reports the manifest at first and after each change, and each failure, until the task is cancelled. Called once.
   func follow(_ report: @escaping @Sendable (Result<PublishedManifest, SourceError>) async -> Void) async
 
   /// Asks now, and returns after the report, if the source is asked from time to time only.
   func refresh() async
+
+  /// Takes what the host did with a manifest that was reported. Returns at once.
+  func note(_ outcome: ManifestOutcome, of manifest: PublishedManifest)
+
+  /// Takes that the host ends soon, and accepts no more manifests. Returns at once.
+  func drain()
+
+  /// Takes that the host ends, and tells the source if it must know.
+  func leave() async
 }
 
-/// The state of a source, for metrics.
-package struct SourceFigures: Sendable, Hashable {
-  /// Whether the source answers at the moment.
-  package var isUp = false
-  /// The revision of the last answer; nil for a source without revisions.
-  package var revision: Int64?
-  /// The number of failures by kind.
-  package var errors: [String: Int] = [:]
-
-  package init() {}
+/// Most sources do not take part in what becomes of their manifests.
+extension ManifestSource {
+  package func note(_ outcome: ManifestOutcome, of manifest: PublishedManifest) {}
+  package func drain() {}
+  package func leave() async {}
 }

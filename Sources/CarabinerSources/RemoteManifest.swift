@@ -1,3 +1,4 @@
+package import Logging
 internal import Synchronization
 
 /// The manifest of a source that is not a file, as it is known at the moment.
@@ -8,6 +9,11 @@ package final class RemoteManifest: Sendable {
     var latest: PublishedManifest?
     /// The manifest that was last used, whether or not it was accepted.
     var used: PublishedManifest?
+    /// How often the manifest has changed, and how often it had when it was last used. A source may go back to an earlier one.
+    var changes = 0
+    var usedChanges = 0
+    /// Whether the latest manifest was a candidate before, and is none any more.
+    var isConfirmed = false
     var failure: SourceError?
     /// The start that waits for the first report.
     var waiting: CheckedContinuation<Void, Never>?
@@ -41,15 +47,20 @@ package final class RemoteManifest: Sendable {
   ///
   /// - Parameters:
   ///   - needsSidecar: Whether signatures are checked.
+  ///   - version: The version of the program, which a node of a fleet reports.
   ///   - onNews: Called when the source fails, when it fails for another reason, and with nil when it answers again.
   /// - Returns: Nil for a file.
   /// - Throws: ``SourceError``, or an error of the system if there are no descriptors or threads left.
   package convenience init?(
-    _ address: ManifestAddress, _ settings: SourceSettings, needsSidecar: Bool, onNews: @escaping @Sendable (SourceError?) -> Void
+    _ address: ManifestAddress, _ settings: SourceSettings, needsSidecar: Bool, version: String, logger: Logger,
+    onNews: @escaping @Sendable (SourceError?) -> Void
   ) throws {
     switch address {
     case .file: return nil
-    case .etcd(let keys, _): self.init(try EtcdManifests(keys, settings), label: address.label, onNews: onNews)
+    case .etcd(let keys, _):
+      let name = settings.nodeName ?? .ofThisMachine()
+      let node = try FleetNode(keys, settings, as: name, version: version, logger: logger)
+      self.init(node, label: address.label, onNews: onNews)
     case .web(let web):
       self.init(try WebManifests(web, settings, needsSidecar: needsSidecar), label: address.label, onNews: onNews)
     }
@@ -82,11 +93,23 @@ package final class RemoteManifest: Sendable {
     timer.cancel()
   }
 
-  /// Stops following the source.
+  /// Stops following the source, because the host ends.
   package func close() {
+    source.drain()
     following.withLock { $0?.cancel() }
     change.finish()
     decide()
+  }
+
+  /// Tells the source that the host has ended. Call it after ``close()``.
+  package func leave() async { await source.leave() }
+
+  /// Tells the source what the host did with a manifest.
+  package func note(_ outcome: ManifestOutcome, of manifest: PublishedManifest) { source.note(outcome, of: manifest) }
+
+  /// Whether a manifest is no candidate, or was one and is none any more.
+  package func isConfirmed(_ manifest: PublishedManifest) -> Bool {
+    !manifest.isCandidate || state.withLock { state in state.latest.map { $0.isSame(as: manifest) && !$0.isCandidate } ?? false }
   }
 
   /// Asks the source now, if it is asked from time to time only.
@@ -98,6 +121,8 @@ package final class RemoteManifest: Sendable {
   package func use() throws(SourceError) -> PublishedManifest {
     let (latest, failure) = state.withLock { state in
       state.used = state.latest
+      state.usedChanges = state.changes
+      state.isConfirmed = false
       return (state.latest, state.failure)
     }
     if let latest { return latest }
@@ -115,8 +140,11 @@ package final class RemoteManifest: Sendable {
   ///
   /// - Parameters:
   ///   - isRefused: Whether the manifest that was used at the start was refused.
+  ///   - onConfirmed: Called when the manifest that is used was a candidate, and is none any more.
   ///   - onChange: Uses the manifest, and returns whether it was accepted.
-  package func run(isRefused: Bool = false, _ onChange: @Sendable () async -> Bool) async {
+  package func run(
+    isRefused: Bool = false, onConfirmed: @Sendable () async -> Void = {}, _ onChange: @Sendable () async -> Bool
+  ) async {
     var isRefused = isRefused
     var isDue = false
     var delay = firstRetry
@@ -128,12 +156,20 @@ package final class RemoteManifest: Sendable {
         delay = min(delay * 2, Self.longestRetry)
         isRefused = !(await onChange())
       }
+      if takeConfirmation() { await onConfirmed() }
       guard let hasPassed = await pause(isRefused ? delay : nil) else { return }
       isDue = hasPassed
     }
   }
 
-  private var isNew: Bool { state.withLock { $0.latest != $0.used } }
+  private var isNew: Bool { state.withLock { $0.changes != $0.usedChanges } }
+
+  private func takeConfirmation() -> Bool {
+    state.withLock { state in
+      defer { state.isConfirmed = false }
+      return state.isConfirmed
+    }
+  }
 
   /// Waits for news, or until a time has passed.
   ///
@@ -161,6 +197,11 @@ package final class RemoteManifest: Sendable {
     case .success(let manifest):
       let isBack = state.withLock { state in
         defer { state.failure = nil }
+        if let latest = state.latest, latest.isSame(as: manifest) {
+          if latest.isCandidate, !manifest.isCandidate { state.isConfirmed = true }
+        } else {
+          state.changes += 1
+        }
         state.latest = manifest
         return state.failure != nil
       }

@@ -1,5 +1,6 @@
 package import CarabinerEtcd
 internal import CarabinerFiles
+package import CarabinerFleet
 
 /// How a source that is not a file is reached.
 package struct SourceSettings: Sendable, Hashable {
@@ -26,6 +27,9 @@ package struct SourceSettings: Sendable, Hashable {
   package var interval = Duration.seconds(30)
   /// The time for an answer, and for the first manifest at a start.
   package var timeout = Duration.seconds(5)
+
+  /// The name of this node among those of its fleet; nil for ``NodeName/ofThisMachine()``.
+  package var nodeName: NodeName?
 
   package init() {}
 

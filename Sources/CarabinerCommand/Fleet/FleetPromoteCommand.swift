@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CarabinerFleet
+internal import CarabinerSources
 
 /// `carabiner fleet promote`
 struct FleetPromoteCommand: AsyncParsableCommand {

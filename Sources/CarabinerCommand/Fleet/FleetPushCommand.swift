@@ -3,6 +3,7 @@ internal import CarabinerFiles
 internal import CarabinerFleet
 internal import CarabinerManifest
 internal import CarabinerRelease
+internal import CarabinerSources
 internal import CarabinerWire
 
 /// `carabiner fleet push`

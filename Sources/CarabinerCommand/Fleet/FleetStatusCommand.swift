@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CarabinerSources
 
 /// `carabiner fleet status`
 struct FleetStatusCommand: AsyncParsableCommand {

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Carabiner
 internal import CarabinerDownloads
 internal import CarabinerFiles
+internal import CarabinerFleet
 internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest
@@ -43,6 +44,7 @@ struct ServeCommand: AsyncParsableCommand {
 
   @OptionGroup var source: ManifestOptions
   @OptionGroup var remote: SourceOptions
+  @OptionGroup var node: NodeOptions
   @OptionGroup var trust: TrustOptions
   @OptionGroup var pluginCache: PluginCacheOptions
   @OptionGroup var limits: ServeLimits
@@ -218,6 +220,8 @@ struct ServeCommand: AsyncParsableCommand {
     let isHandedOver = await reloadUntilEnd(events, host)
     if !isHandedOver { ServiceManager.notify("STOPPING=1") }
     host.stopReloading()
+    // The successor has the same name, and takes part in roll-outs when this process does not any more.
+    if isHandedOver { await host.leaveFleet() }
     takeSecondSignal()
     await gateway.shutDown(lameDuck: lameDuck, within: drain, isHandedOver: isHandedOver)
     await host.shutDown()
@@ -249,6 +253,7 @@ struct ServeCommand: AsyncParsableCommand {
     configuration.startsFromLastGood = startFromLastGood
     configuration.trust = trust.policy
     configuration.source = try remote.settings()
+    configuration.source.nodeName = try node.name()
     configuration.allowsUnsignedSource = allowUnsigned
     pluginCache.configure(&configuration)
     configuration.trust?.enforcesRevocation = enforceRevocation
@@ -287,6 +292,7 @@ struct ServeCommand: AsyncParsableCommand {
       EffectiveSetting(flag: "source-password-file", source.login?.passwordFile ?? "none", default: "none"),
       EffectiveSetting(flag: "source-interval", DurationText.print(source.interval), default: "30s"),
       EffectiveSetting(flag: "source-timeout", DurationText.print(source.timeout), default: "5s"),
+      EffectiveSetting(flag: "node-id", try node.name()?.description ?? "none", default: "none"),
       EffectiveSetting(flag: "allow-unsigned", "\(allowUnsigned)", default: "false"),
       EffectiveSetting(flag: "trust", trust.trust ?? "none", default: "none"),
       EffectiveSetting(flag: "trust-threshold", "\(trust.trustThreshold ?? 1)", default: "1"),

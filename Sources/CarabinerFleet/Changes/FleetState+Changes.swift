@@ -122,6 +122,28 @@ extension FleetState {
     return change
   }
 
+  // MARK: Nodes
+
+  /// Writes the note of a node about the candidate.
+  ///
+  /// A node that begins its trial needs the stage as it was read, and no halt. The result of a trial is noted also after a halt.
+  package func marked(_ mark: TrialMark, by name: NodeName) throws(FleetError) -> FleetChange {
+    let id = try requiredCandidate("try").id
+    var unchanged: [FleetKey] = [.candidate, .taken(id, by: name)]
+    if case .trying = mark { unchanged += [.stage(id), .halt(id)] }
+    var change = FleetChange(on: self, unchanged: unchanged)
+    change.steps = [.put(keys.name(.taken(id, by: name)), mark.bytes)]
+    return change
+  }
+
+  /// Begins a stage of the roll-out.
+  package func began(_ stage: RolloutStage) throws(FleetError) -> FleetChange {
+    let id = try requiredCandidate("roll out").id
+    var change = FleetChange(on: self, unchanged: [.candidate, .stage(id), .halt(id)])
+    change.steps = [.put(keys.name(.stage(id)), stage.bytes)]
+    return change
+  }
+
   // MARK: Parts
 
   private func requiredCandidate(_ verb: String) throws(FleetError) -> FleetManifest {

@@ -4,7 +4,12 @@ package struct NodeName: Sendable, Hashable, Comparable, CustomStringConvertible
   /// The rule for names, for messages.
   package static let rule = "1 to \(maximumBytes) visible ASCII characters without a slash"
 
+  /// A name for a node whose machine has none.
+  package static let unnamed = NodeName(unchecked: "node")
+
   private let text: String
+
+  private init(unchecked text: String) { self.text = text }
 
   /// Nil if the text does not follow the rule.
   package init?(_ text: some StringProtocol) {

@@ -1,5 +1,6 @@
 internal import Carabiner
 internal import CarabinerABI
+internal import CarabinerFleet
 internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest
@@ -209,6 +210,7 @@ struct AdminService: RequestHandler {
     return [
       "up": .bool(figures.isUp), "revision": figures.revision.map { .count($0) } ?? .null, "stale": .bool(live.current.isKept),
       "errors": .object(JSONObject(figures.errors.sorted { $0.key < $1.key }.map { ($0.key, .count($0.value)) })),
+      "fleet": figures.fleet?.json ?? .null,
     ]
   }
 
@@ -226,6 +228,15 @@ struct AdminService: RequestHandler {
     case .dot: answer(reply, chain.dot)
     case nil: refuse(reply, .badRequest, "the format must be json, text or dot")
     }
+  }
+}
+
+extension FleetFigures {
+  fileprivate var json: JSONValue {
+    [
+      "node": .string("\(node)"), "state": state.map { .string($0.rawValue) } ?? .null, "registered": .bool(isRegistered),
+      "candidate": candidate.map { .string("\($0)") } ?? .null, "stage": .count(stage), "halted": .bool(isHalted),
+    ]
   }
 }
 

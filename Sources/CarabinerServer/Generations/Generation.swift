@@ -3,6 +3,7 @@ internal import CarabinerDownloads
 internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest
+internal import CarabinerSources
 internal import Foundation
 internal import Synchronization
 
@@ -26,6 +27,8 @@ final class Generation: Sendable {
   let downloads: DownloadedPlugins
   /// Whether this is the last known good manifest, because that of the source could not be used.
   let isKept: Bool
+  /// The manifest as its source has it; nil if it is from a file, or if it is the last known good one.
+  let published: PublishedManifest?
   let since = Date()
 
   private let operations = Atomic<Int>(0)
@@ -33,8 +36,9 @@ final class Generation: Sendable {
 
   init(
     _ number: UInt64, _ manifest: Manifest, _ host: ChainRuntime, crashLoop: CrashLoopGuard?, clientPolicy: ClientPolicy?,
-    releases: VerifiedReleases?, downloads: DownloadedPlugins, isKept: Bool
+    releases: VerifiedReleases?, downloads: DownloadedPlugins, isKept: Bool, published: PublishedManifest?
   ) {
+    self.published = published
     self.downloads = downloads
     self.isKept = isKept
     self.crashLoop = crashLoop

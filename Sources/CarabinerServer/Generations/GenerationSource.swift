@@ -24,6 +24,8 @@ struct GenerationSource: Sendable {
     let clientPolicy: ClientPolicy?
     /// Whether it is the last known good one.
     var isKept = false
+    /// The manifest as its source has it; nil if it is from a file, or if it is the last known good one.
+    var published: PublishedManifest?
 
     /// The manifest with the digest of each file pinned.
     var pinned: Manifest { local.pinning(digests) }
@@ -45,6 +47,7 @@ struct GenerationSource: Sendable {
       return try generation(1, of: candidate())
     } catch {
       // A source that is away, or that has a manifest that cannot be used, must not end a node that starts again.
+      if let remote = origin.remote, let used = remote.used { remote.note(.refused(output.redacted("\(error)")), of: used) }
       guard configuration.startsFromLastGood || origin.remote != nil, let kept = try keptCandidate(after: error) else {
         throw error
       }
@@ -87,7 +90,7 @@ struct GenerationSource: Sendable {
     host.upstreams.watch(host.headers)
     return Generation(
       number, candidate.manifest, host, crashLoop: crashLoop, clientPolicy: candidate.clientPolicy, releases: candidate.releases,
-      downloads: candidate.downloads, isKept: candidate.isKept)
+      downloads: candidate.downloads, isKept: candidate.isKept, published: candidate.published)
   }
 
   /// The record of plugins that crashed the host; nil if the manifest does not configure it.
@@ -192,20 +195,28 @@ struct GenerationSource: Sendable {
       case .none: return try candidate(Manifest())
       case .file(let path): return try candidate(try Manifest.load(path: path))
       case .remote(let remote):
-        let manifest = try Manifest(bytes: try remote.use().text, path: remote.label, directory: nil)
+        let published = try remote.use()
+        let manifest = try Manifest(bytes: published.text, path: remote.label, directory: nil)
         output.logger.warning(
           "the manifest is not signed, so each user with write access to its source can run code here; sign it, and start with --trust",
           metadata: ["manifest": "\(remote.label)"])
-        return try candidate(manifest)
+        var candidate = try candidate(manifest)
+        candidate.published = published
+        return candidate
       }
     }
-    let (manifest, file, text): (Manifest, SignedFile, [UInt8])
     switch origin {
     case .none: return try candidate(Manifest(), check)
-    case .file(let path): (manifest, file, text) = try check.manifest(at: path)
-    case .remote(let remote): (manifest, file, text) = try check.manifest(try remote.use(), named: remote.label)
+    case .file(let path):
+      let (manifest, file, text) = try check.manifest(at: path)
+      return try candidate(manifest, check, (file, text))
+    case .remote(let remote):
+      let published = try remote.use()
+      let (manifest, file, text) = try check.manifest(published, named: remote.label)
+      var candidate = try candidate(manifest, check, (file, text))
+      candidate.published = published
+      return candidate
     }
-    return try candidate(manifest, check, (file, text))
   }
 
   /// - Parameters:

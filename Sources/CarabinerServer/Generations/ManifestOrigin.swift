@@ -66,7 +66,9 @@ extension ManifestOrigin {
       )
     }
     let logger = configuration.logger
-    let remote = try RemoteManifest(address, configuration.source, needsSidecar: configuration.trust != nil) { error in
+    let remote = try RemoteManifest(
+      address, configuration.source, needsSidecar: configuration.trust != nil, version: ServerVersion.text, logger: logger
+    ) { error in
       if let error {
         logger.error("the source of the manifest cannot be used", metadata: ["source": "\(address.label)", "reason": "\(error)"])
       } else {

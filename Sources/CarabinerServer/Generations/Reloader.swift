@@ -73,8 +73,9 @@ final class Reloader: Sendable {
     // Not before: overrides and the end of a trial must not wait for a server that answers slowly.
     let report = queue.sync {
       live.change {
-        let report = reload(loaded, group.triggers, anew: group.anew, since: start)
+        let report = reload(loaded.result, group.triggers, anew: group.anew, since: start)
         note(report)
+        tell(report.outcome, of: loaded.published, live.current)
         return report
       }
     }
@@ -91,8 +92,38 @@ final class Reloader: Sendable {
       metadata: ["trigger": "\(report.trigger)", "generation": "\(report.generation)"])
   }
 
+  /// Tells the source of a manifest what became of it.
+  ///
+  /// - Parameters:
+  ///   - published: Nil if it is from a file, or was not read.
+  ///   - generation: The generation that serves.
+  func tell(_ outcome: ReloadReport.Outcome, of published: PublishedManifest?, _ generation: Generation) {
+    guard let published, let remote = source.origin.remote else { return }
+    let told: ManifestOutcome =
+      switch outcome {
+      case .accepted, .promoted: .serves(generation: generation.number)
+      case .onTrial: .onTrial
+      case .rolledBack(let reason): .rolledBack(live.output.redacted(reason))
+      case .refused(let problems): .refused(live.output.redacted(problems.joined(separator: "\n")))
+      }
+    remote.note(told, of: published)
+  }
+
+  /// Keeps the current generation if it was a candidate when it began to serve, and is none any more.
+  func keepConfirmed() async {
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      queue.async { [self] in
+        if live.current.published != nil { keep(live.current) }
+        continuation.resume()
+      }
+    }
+  }
+
   /// Stores a serving generation as the last known good one. A failure is logged, and the generation serves nevertheless.
+  ///
+  /// The candidate of a roll-out is not kept: the node goes back to the stable manifest, whose serial may be lower.
   func keep(_ generation: Generation) {
+    if let published = generation.published, source.origin.remote?.isConfirmed(published) == false { return }
     do {
       try source.keep(generation)
     } catch {
@@ -173,6 +204,7 @@ final class Reloader: Sendable {
         outcome: .promoted, trigger: trigger, generation: live.current.number, difference: difference,
         duration: .now - trial.start)
       note(report)
+      tell(report.outcome, of: trial.generation.published, trial.generation)
       return report
     }
   }
@@ -189,6 +221,7 @@ final class Reloader: Sendable {
         outcome: .rolledBack(reason), trigger: trigger, generation: live.current.number, difference: difference,
         duration: .now - trial.start)
       note(report)
+      tell(report.outcome, of: trial.generation.published, live.current)
       return report
     }
   }
@@ -234,16 +267,24 @@ final class Reloader: Sendable {
     }
   }
 
-  private func load() -> Loaded {
+  /// Reads the manifest, and probes its plugins.
+  ///
+  /// - Returns: Also the manifest as its source has it; nil if it is from a file, or was not read.
+  private func load() -> (result: Loaded, published: PublishedManifest?) {
     var candidate: GenerationSource.Candidate?
     do {
       try requireOpen()
+    } catch {
+      return (.refused(error, nil), nil)
+    }
+    do {
       let read = try source.candidate()
       candidate = read
       try source.probe(read, current: live.current)
-      return .ready(read)
+      return (.ready(read), read.published)
     } catch {
-      return .refused(error, candidate)
+      // Only this queue uses manifests of the source.
+      return (.refused(error, candidate), source.origin.remote?.used)
     }
   }
 

@@ -156,7 +156,7 @@ public final class PluginHost: Sendable {
     if let remote = origin.remote {
       tasks.append(
         Task {
-          await remote.run(isRefused: live.current.isKept) {
+          await remote.run(isRefused: live.current.isKept, onConfirmed: { await reloader.keepConfirmed() }) {
             await reloader.reload(trigger: "change at the source", asksSource: false).isAccepted
           }
         })
@@ -186,6 +186,17 @@ public final class PluginHost: Sendable {
     reloader.close()
   }
 
+  /// Removes the report of this node from its fleet, after ``stopReloading()``. Waits for etcd at most two seconds.
+  package func leaveFleet() async {
+    guard let remote = origin.remote else { return }
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await remote.leave() }
+      group.addTask { try? await Task.sleep(for: Self.endTime) }
+      await group.next()
+      group.cancelAll()
+    }
+  }
+
   /// The time that calls of plugins have to end, in ``shutDown()``.
   private static let endTime = Duration.seconds(2)
 
@@ -199,6 +210,7 @@ public final class PluginHost: Sendable {
     await live.current.host.shutDown()
     await live.trial?.generation.host.shutDown()
     await PluginCalls.haveEnded(within: Self.endTime)
+    await leaveFleet()
     recorder?.finish()
     live.events.finish()
     reporting?.cancel()

@@ -1,3 +1,4 @@
+internal import CarabinerFleet
 internal import CarabinerGateway
 internal import CarabinerSources
 
@@ -22,5 +23,16 @@ struct SourceMetrics {
     for code in SourceError.Code.allCases where code != .invalidSettings {
       text.sample(name, [("kind", code.rawValue)], Double(figures.errors[code.rawValue] ?? 0))
     }
+    if let fleet = figures.fleet { write(fleet, to: &text) }
+  }
+
+  private func write(_ fleet: FleetFigures, to text: inout some MetricSink) {
+    text.single(
+      "carabiner_fleet_stage", .gauge, "The stage of the roll-out, counted from 1; 0 without a candidate.", fleet.stage)
+    text.single("carabiner_fleet_halted", .gauge, "1 if the roll-out is halted.", fleet.isHalted ? 1 : 0)
+    guard let nodes = fleet.nodes else { return }
+    let name = "carabiner_fleet_nodes"
+    text.family(name, .gauge, "Nodes of the fleet by state. Only nodes that watch over a roll-out have it, and only meanwhile.")
+    for state in NodeReport.State.allCases { text.sample(name, [("state", state.rawValue)], Double(nodes[state] ?? 0)) }
   }
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifndef STAMP
 #define STAMP "one"
@@ -126,5 +127,9 @@ static const crb_plugin plugin = {
 
 CRB_EXPORT const crb_plugin *crb_entry_v1(const crb_host *h) {
   host = h;
+#ifdef WAITS
+  /* Is loaded only by a process without this variable. */
+  while (getenv("STAMP_WAITS")) pause();
+#endif
   return &plugin;
 }

@@ -35,6 +35,15 @@ struct StatusCommand: AsyncParsableCommand {
     return rows.map { "\(padded($0.0, width))  \(padded($0.1, 8))  \($0.2)" }.joined(separator: "\n")
   }
 
+  /// This node and the roll-out of its fleet.
+  private static func fleetText(_ json: JSONValue) -> String {
+    let node = "node \(json["node"]?.string ?? "-"), \(json["state"]?.string ?? "starting")"
+    let name = json["registered"] == true ? "" : "; its report is not in etcd"
+    guard let candidate = json["candidate"]?.string else { return node + name }
+    let halted = json["halted"] == true ? ", halted" : ""
+    return "\(node)\(name); candidate \(candidate), stage \(json["stage"]?.int ?? 0)\(halted)"
+  }
+
   static func text(_ json: JSONValue) -> String {
     func text(_ value: JSONValue?) -> String { value?.string ?? value.map { $0.isNull ? "-" : $0.description } ?? "-" }
     var lines = [
@@ -50,6 +59,7 @@ struct StatusCommand: AsyncParsableCommand {
       let state = source["up"] == true ? "answers" : "does not answer, and the manifest that serves stays"
       let revision = source["revision"].flatMap { $0.isNull ? nil : ", revision \(text($0))" } ?? ""
       lines.insert("source       \(state)\(revision)\(source["stale"] == true ? "; the last good manifest serves" : "")", at: 2)
+      if let fleet = source["fleet"], !fleet.isNull { lines.insert("fleet        \(fleetText(fleet))", at: 3) }
     }
     if let quarantined = json["quarantined"], quarantined["calls"] != 0 {
       lines.append(

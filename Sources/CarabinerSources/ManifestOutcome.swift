@@ -1,0 +1,11 @@
+/// What a host did with a manifest of its source.
+package enum ManifestOutcome: Sendable, Hashable {
+  /// It serves, as the generation with this number.
+  case serves(generation: UInt64)
+  /// It runs a share of the operations first, as the manifest itself asks for.
+  case onTrial
+  /// It does not serve, for this reason.
+  case refused(String)
+  /// It was on trial, and does not serve for this reason.
+  case rolledBack(String)
+}
