@@ -1,0 +1,426 @@
+"""Runs a fleet of three gateways on this machine, and prints each event: a roll-out, one that halts, a silent Redis, a killed node.
+
+usage: fleet.py CARABINER FOLDER --plugins GOOD BETTER BAD [--seconds N]
+
+FOLDER is empty. The plugins are three builds of the stamp plugin; the last one cannot be started. Queries run all the time, and none may
+fail.
+"""
+
+import argparse
+import base64
+import collections
+import hashlib
+import http.client
+import itertools
+import json
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.parse
+
+import rig
+import storm
+
+NODES = ("node-1", "node-2", "node-3")
+PREFIX = "carabiner/shop"
+CLIENTS = 4
+# Each client pauses after a query: the machine runs the whole fleet.
+PAUSE_SECONDS = 0.025
+# A node that is killed is still listed until its lease ends, after at most 15 s.
+LEASE_SECONDS = 15
+# The longest time that any step takes on a busy machine.
+PATIENCE = 60
+MANIFEST = """carabiner: 1
+endpoint: http://127.0.0.1:{upstream}/graphql
+fleet: {{stages: [33%, 66%, 100%], hold: 2s, halt-after: 1}}
+serve: {{cache-policy: cacheFirst}}
+built-ins:
+  store:
+    default-maximum-age: 2s
+    redis: {{urls: ["redis://127.0.0.1:{redis}"], prefix: shop, near: {{records: 1000, maximum-age: 500ms}}}}
+plugins: [{{name: stamp, file: {plugin}}}]
+chain: {{http: [stamp, response-code]}}
+"""
+BALANCER = """
+daemon off; worker_processes 1; pid {folder}/balancer.pid; error_log {folder}/balancer.error;
+events {{ worker_connections 256; }}
+http {{
+  client_body_temp_path {folder}/balancer.body; proxy_temp_path {folder}/balancer.proxy; keepalive_requests 100000000;
+  log_format nodes '$upstream_addr';
+  # An address with a comma: the balancer has sent the query to a second node.
+  map $upstream_addr $is_repeated {{ default 0; "~," 1; }}
+  access_log {folder}/repeated nodes if=$is_repeated;
+  upstream nodes {{
+{servers}
+    keepalive 16;
+  }}
+  server {{
+    listen 127.0.0.1:{port};
+    location / {{
+      proxy_pass http://nodes;
+      proxy_http_version 1.1; proxy_set_header Connection "";
+      proxy_connect_timeout 1s; proxy_next_upstream error timeout;
+    }}
+  }}
+}}
+"""
+
+
+class Timeline:
+    """Prints lines with the time since the start."""
+
+    def __init__(self):
+        self.start, self.lock = time.monotonic(), threading.Lock()
+
+    def say(self, text):
+        with self.lock:
+            print(f"{time.monotonic() - self.start:5.1f} s  {text}", flush=True)
+
+    def show(self, text):
+        """Prints the output of a command."""
+        with self.lock:
+            print("".join(f"         {line}".rstrip() + "\n" for line in text.splitlines()), end="", flush=True)
+
+
+class Keys(threading.Thread):
+    """Watches the keys of the fleet in etcd, and prints the steps of its nodes."""
+
+    def __init__(self, port, timeline):
+        super().__init__(daemon=True)
+        self.timeline, self.values, self.changed, self.problem = timeline, {}, threading.Condition(), None
+        self.connection = http.client.HTTPConnection("127.0.0.1", port)
+        self.is_over = False
+        first, last = f"{PREFIX}/", f"{PREFIX}0"
+        request = {"create_request": {"key": encoded(first), "range_end": encoded(last), "start_revision": "1"}}
+        self.connection.request("POST", "/v3/watch", json.dumps(request))
+        self.response = self.connection.getresponse()
+
+    def run(self):
+        try:
+            while line := self.response.readline():
+                for event in json.loads(line)["result"].get("events", []):
+                    self.take(event)
+            raise ConnectionError("etcd has ended the watch")
+        except Exception as error:
+            if not self.is_over:
+                with self.changed:
+                    self.problem = f"the watch of etcd ended: {error!r}"
+                    self.changed.notify_all()
+
+    def end(self):
+        self.is_over = True
+        if self.connection.sock:
+            self.connection.sock.shutdown(socket.SHUT_RDWR)
+
+    def take(self, event):
+        name = base64.b64decode(event["kv"]["key"]).decode().removeprefix(f"{PREFIX}/")
+        before = self.values.get(name)
+        value = None if event.get("type") == "DELETE" else base64.b64decode(event["kv"].get("value", ""))
+        with self.changed:
+            if value is None:
+                self.values.pop(name, None)
+            else:
+                self.values[name] = value
+            self.changed.notify_all()
+        if text := self.text(name.split("/"), value, before):
+            self.timeline.say(text)
+
+    def text(self, path, value, before):
+        """The line about a change; None if another one says the same."""
+        kind, of = path[0], path[1] if len(path) > 1 else None
+        if kind in ("stable", "candidate") and value is not None:
+            return f"{digest(value)} is the {'stable manifest' if kind == 'stable' else 'candidate'}"
+        if kind == "stage" and value is not None:
+            return f"{of}: stage {json.loads(value)['stage']} begins"
+        if kind == "halt":
+            return None if value is None else f"{of} is halted by {json.loads(value).get('node', 'the operator')}"
+        if kind == "taken" and value is not None:
+            mark = json.loads(value)
+            words = {"trying": "tries", "serving": "serves", "failed": "failed with"}
+            # carabiner fleet status prints the whole reason.
+            reason = f": {mark['reason'].split(';')[0].rpartition('/')[2]}" if mark.get("reason") else ""
+            return f"{path[2]} {words[mark['state']]} {of}{reason}"
+        if kind == "nodes" and value is None:
+            return f"{of} is not in the fleet any more"
+        if kind == "nodes" and before is None:
+            return f"{of} is in the fleet"
+        return None
+
+    def wait(self, what, condition, seconds=PATIENCE):
+        """Waits until a condition on the values holds."""
+        with self.changed:
+            held = self.changed.wait_for(lambda: self.problem or condition(self.values), seconds)
+        if self.problem or not held:
+            sys.exit(self.problem or f"this did not happen within {seconds} s: {what}")
+
+    def node(self, name):
+        value = self.values.get(f"nodes/{name}")
+        return json.loads(value) if value else {}
+
+
+def encoded(text):
+    return base64.b64encode(text.encode()).decode()
+
+
+def digest(manifest):
+    """The name of a manifest in a fleet."""
+    return hashlib.sha256(manifest).hexdigest()[:16]
+
+
+class Client(threading.Thread):
+    """Sends queries one after the other. By GET, so that the balancer may send one again if a node ends while it answers."""
+
+    QUERIES = [f'{{ book(id: "{number}") {{ id title author {{ name }} }} }}' for number in range(1, 5)] + ["{ books { id title } }"]
+
+    def __init__(self, port, over):
+        super().__init__(daemon=True)
+        self.port, self.over, self.sent, self.longest, self.failures = port, over, 0, 0, collections.Counter()
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+
+    def run(self):
+        for query in itertools.cycle(self.QUERIES):
+            start = time.monotonic()
+            if problem := self.send(query):
+                self.failures[problem] += 1
+            self.sent += 1
+            self.longest = max(self.longest, time.monotonic() - start)
+            if self.over.wait(PAUSE_SECONDS):
+                return
+
+    def send(self, query):
+        """Nil if the query has succeeded, else the reason."""
+        try:
+            self.connection.request(
+                "GET", "/graphql?" + urllib.parse.urlencode({"query": query}), headers={"Apollo-Require-Preflight": "true"})
+            response = self.connection.getresponse()
+            body = response.read()
+        except (OSError, http.client.HTTPException) as error:
+            self.connection.close()
+            return f"no response: {error!r}"
+        try:
+            result = json.loads(body)
+        except ValueError:
+            return f"status {response.status}, and no JSON"
+        if response.status == 200 and result.get("data") and None not in result["data"].values() and "errors" not in result:
+            return None
+        return f"status {response.status}: {str(result)[:300]}"
+
+
+class Fleet:
+    """The servers of the demonstration."""
+
+    def __init__(self, machine, executable, plugins, timeline):
+        self.machine, self.executable, self.plugins, self.timeline = machine, executable, plugins, timeline
+        etcd, peer, self.redis_port, self.upstream_port, self.port, *ports = rig.free_ports(5 + len(NODES))
+        self.ports = dict(zip(NODES, ports))
+        self.address = f"etcd://127.0.0.1:{etcd}/{PREFIX}"
+        self.nodes, self.starts = {}, 0
+        folder = machine.folder
+        # A power failure may lose what etcd has not written. This one needs no such care.
+        self.etcd = machine.start("etcd", [
+            "etcd", "--name", "etcd", "--data-dir", folder / "etcd", "--listen-client-urls", f"http://127.0.0.1:{etcd}",
+            "--advertise-client-urls", f"http://127.0.0.1:{etcd}", "--listen-peer-urls", f"http://127.0.0.1:{peer}",
+            "--initial-advertise-peer-urls", f"http://127.0.0.1:{peer}", "--initial-cluster", f"etcd=http://127.0.0.1:{peer}",
+            "--logger", "zap", "--log-outputs", "stderr", "--unsafe-no-fsync"])
+        self.redis = machine.start("redis", [
+            "redis-server", "--bind", "127.0.0.1", "--port", self.redis_port, "--save", "", "--appendonly", "no", "--dir", folder])
+        self.upstream = machine.start("upstream", [
+            executable, "demo-server", "--quiet", "--port", self.upstream_port])
+        machine.wait_for(self.etcd, etcd, "/v3/kv/range")
+        machine.wait_until(self.redis, lambda: rig.listens(self.redis_port))
+        machine.wait_until(self.upstream, lambda: rig.listens(self.upstream_port))
+        self.keys = Keys(etcd, timeline)
+        self.keys.start()
+
+    def manifest(self, plugin):
+        """Writes the manifest with one of the plugins. Returns its name in the fleet."""
+        text = MANIFEST.format(upstream=self.upstream_port, redis=self.redis_port, plugin=plugin)
+        (self.machine.folder / "shop.yaml").write_text(text)
+        return digest(text.encode())
+
+    def run(self, *words):
+        """Runs a subcommand of carabiner fleet, and prints what it prints."""
+        self.timeline.say(f"$ carabiner fleet {' '.join(words)}")
+        done = subprocess.run(
+            [self.executable, "fleet", *words, "--to", self.address, "--source-timeout", "30s"], cwd=self.machine.folder,
+            capture_output=True, text=True)
+        # The warning that the manifest is not signed.
+        self.timeline.show(done.stdout if done.returncode == 0 else done.stdout + done.stderr)
+        if done.returncode != 0:
+            sys.exit(f"carabiner fleet {words[0]} ended with status {done.returncode}")
+
+    def start_node(self, name):
+        self.starts += 1
+        process = self.machine.start(f"{name}.{self.starts}", [
+            self.executable, "serve", "-m", self.address, "--state", self.machine.folder / name, "--allow-unsigned", "--node-id", name,
+            "--listen", f"127.0.0.1:{self.ports[name]}", "--admin", f"unix:{self.socket(name)}", "--drain", "5s"])
+        self.nodes[name] = process
+        return process
+
+    def wait_for_node(self, name):
+        self.machine.wait_until(self.nodes[name], lambda: rig.listens(self.ports[name]))
+
+    def socket(self, name):
+        return self.machine.folder / f"{name}.sock"
+
+    def start_balancer(self):
+        servers = "\n".join(f"    server 127.0.0.1:{port} max_fails=1 fail_timeout=1s;" for port in self.ports.values())
+        folder = self.machine.folder
+        (folder / "balancer.conf").write_text(BALANCER.format(folder=folder, servers=servers, port=self.port))
+        balancer = self.machine.start(
+            "balancer", ["nginx", "-p", folder, "-c", folder / "balancer.conf", "-e", folder / "balancer.error"])
+        self.machine.wait_until(balancer, lambda: rig.listens(self.port))
+
+    def status(self, name):
+        return storm.Admin(self.socket(name)).status()
+
+    def metric(self, name, metric):
+        """The value of a metric of a node."""
+        text = storm.Admin(self.socket(name)).ask("GET", "/metrics")[1]
+        return next((float(line.split()[-1]) for line in text.splitlines() if line.startswith(metric)), None)
+
+    def wait_until(self, what, condition):
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            if time.monotonic() > end:
+                sys.exit(f"this did not happen within {PATIENCE} s: {what}")
+            time.sleep(0.05)
+
+
+def roll_out(fleet):
+    """A good plugin reaches all nodes, one after the other."""
+    fleet.timeline.say("== a new plugin")
+    candidate = fleet.manifest(fleet.plugins[1])
+    fleet.run("push", "-m", "shop.yaml")
+    fleet.keys.wait(
+        "the candidate is the stable manifest", lambda keys: "candidate" not in keys and digest(keys["stable"]) == candidate)
+    fleet.keys.wait("all nodes serve it", lambda _: all(fleet.keys.node(name).get("serving") == candidate for name in NODES))
+
+
+def halt(fleet):
+    """A plugin that cannot be started is halted at the first node."""
+    fleet.timeline.say("== a plugin that crashes when it is started")
+    stable = digest(fleet.keys.values["stable"])
+    candidate = fleet.manifest(fleet.plugins[2])
+    fleet.run("push", "-m", "shop.yaml")
+    fleet.keys.wait("the candidate is halted", lambda keys: f"halt/{candidate}" in keys)
+    fleet.run("status")
+    tried = [key.split("/")[2] for key in fleet.keys.values if key.startswith(f"taken/{candidate}/")]
+    if len(tried) != 1:
+        sys.exit(f"the candidate reached {len(tried)} nodes, and should reach 1: {', '.join(tried)}")
+    fleet.run("abort")
+    fleet.keys.wait("the candidate is gone", lambda keys: "candidate" not in keys)
+    fleet.keys.wait("all nodes serve the stable manifest", lambda _: all(
+        fleet.keys.node(name).get("serving") == stable and fleet.keys.node(name).get("state") == "serving" for name in NODES))
+
+
+def silence_redis(fleet, seconds):
+    """Redis does not answer for a while."""
+    def is_used(name):
+        return fleet.metric(name, 'carabiner_redis_circuit_open{use="store"}') == 0 and fleet.metric(
+            name, 'carabiner_redis_up{use="store"}') == 1
+
+    fleet.timeline.say("== Redis stops (SIGSTOP)")
+    fleet.redis.send_signal(signal.SIGSTOP)
+    end = time.monotonic() + seconds
+    waiting = list(NODES)
+    while time.monotonic() < end:
+        for name in [name for name in waiting if not is_used(name)]:
+            fleet.timeline.say(f"{name} does not use Redis any more")
+            waiting.remove(name)
+        time.sleep(0.1)
+    fleet.timeline.say("Redis continues")
+    fleet.redis.send_signal(signal.SIGCONT)
+    for name in NODES:
+        fleet.wait_until(f"{name} uses Redis", lambda: is_used(name))
+        fleet.timeline.say(f"{name} uses Redis")
+
+
+def kill_node(fleet, name, seconds):
+    """A node is killed, and started again under its name."""
+    fleet.timeline.say(f"== {name} is killed (SIGKILL)")
+    fleet.nodes[name].kill()
+    fleet.nodes[name].wait()
+    time.sleep(seconds)
+    fleet.timeline.say(f"{name} is started again")
+    fleet.start_node(name)
+    fleet.wait_for_node(name)
+    if not fleet.status(name)["source"]["fleet"]["registered"]:
+        fleet.timeline.say(f"{name} serves; the lease of the killed process ends within {LEASE_SECONDS} s")
+    fleet.wait_until(f"{name} is in the fleet", lambda: fleet.status(name)["source"]["fleet"]["registered"])
+    fleet.keys.wait(f"{name} is in the fleet", lambda keys: f"nodes/{name}" in keys)
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("carabiner")
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--plugins", nargs=3, required=True, metavar=("GOOD", "BETTER", "BAD"))
+    parser.add_argument("--seconds", type=int, default=3)
+    options = parser.parse_args()
+    timeline = Timeline()
+    with rig.Rig(options.folder) as machine:
+        fleet = Fleet(machine, options.carabiner, options.plugins, timeline)
+        over, clients = threading.Event(), []
+        try:
+            timeline.say("== the first manifest")
+            fleet.manifest(fleet.plugins[0])
+            fleet.run("push", "-m", "shop.yaml")
+            timeline.say(f"{len(NODES)} nodes and a balancer start")
+            for name in NODES:
+                fleet.start_node(name)
+            for name in NODES:
+                fleet.wait_for_node(name)
+            fleet.keys.wait("all nodes are in the fleet", lambda keys: all(f"nodes/{name}" in keys for name in NODES))
+            fleet.start_balancer()
+            timeline.say(f"{CLIENTS} clients send queries to the balancer")
+            clients = [Client(fleet.port, over) for _ in range(CLIENTS)]
+            for client in clients:
+                client.start()
+            time.sleep(options.seconds)
+            roll_out(fleet)
+            time.sleep(options.seconds / 3)
+            halt(fleet)
+            time.sleep(options.seconds / 3)
+            silence_redis(fleet, options.seconds)
+            time.sleep(options.seconds / 3)
+            kill_node(fleet, NODES[1], options.seconds)
+            time.sleep(options.seconds)
+            over.set()
+            for client in clients:
+                client.join()
+            timeline.say("== the end")
+            generations = {name: fleet.status(name)["generation"] for name in NODES}
+        except SystemExit as error:
+            if isinstance(error.code, str):
+                logs = "".join(f"the last of the log of {process.name}:\n{machine.log(process)}" for process in fleet.nodes.values())
+                sys.exit(f"{error.code}\n{logs}")
+            raise
+        finally:
+            over.set()
+            fleet.keys.end()
+            # A stopped process does not end.
+            if fleet.redis.poll() is None:
+                fleet.redis.send_signal(signal.SIGCONT)
+        for name in NODES:
+            serving = fleet.keys.node(name).get("serving")
+            timeline.say(f"{name} serves {serving}, as its generation {generations[name]}")
+    repeated = options.folder / "repeated"
+    again = len(repeated.read_text().splitlines()) if repeated.exists() else 0
+    failures = sum((client.failures for client in clients), collections.Counter())
+    print()
+    for label, value in (
+        ("queries", f"{sum(client.sent for client in clients)}"), ("queries that failed", f"{failures.total()}"),
+        ("queries that the balancer sent to another node too", f"{again}"),
+        ("the longest query, ms", f"{max(client.longest for client in clients) * 1000:.0f}"),
+    ):
+        print(f"{label:<52}{value:>8}")
+    if failures:
+        sys.exit("queries failed:\n" + "\n".join(f"{count} times: {reason}" for reason, count in failures.most_common(10)))
+
+
+main()
