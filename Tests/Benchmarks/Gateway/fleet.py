@@ -2,8 +2,8 @@
 
 usage: fleet.py CARABINER FOLDER --plugins GOOD BETTER BAD [--seconds N]
 
-FOLDER is empty. The plugins are three builds of the stamp plugin; the last one cannot be started. Queries run all the time, and none may
-fail.
+FOLDER is empty. The plugins are three builds of the stamp plugin; the last one cannot be started. Queries run all the time, and none
+may fail.
 """
 
 import argparse
@@ -174,7 +174,10 @@ def digest(manifest):
 class Client(threading.Thread):
     """Sends queries one after the other. By GET, so that the balancer may send one again if a node ends while it answers."""
 
-    QUERIES = [f'{{ book(id: "{number}") {{ id title author {{ name }} }} }}' for number in range(1, 5)] + ["{ books { id title } }"]
+    QUERIES = [
+        *(f'{{ book(id: "{number}") {{ __typename id title author {{ __typename id name }} }} }}' for number in range(1, 5)),
+        "{ books { __typename id title } }",
+    ]
 
     def __init__(self, port, over):
         super().__init__(daemon=True)
@@ -256,8 +259,8 @@ class Fleet:
     def start_node(self, name):
         self.starts += 1
         process = self.machine.start(f"{name}.{self.starts}", [
-            self.executable, "serve", "-m", self.address, "--state", self.machine.folder / name, "--allow-unsigned", "--node-id", name,
-            "--listen", f"127.0.0.1:{self.ports[name]}", "--admin", f"unix:{self.socket(name)}", "--drain", "5s"])
+            self.executable, "serve", "-m", self.address, "--state", self.machine.folder / name, "--allow-unsigned",
+            "--node-id", name, "--listen", f"127.0.0.1:{self.ports[name]}", "--admin", f"unix:{self.socket(name)}", "--drain", "5s"])
         self.nodes[name] = process
         return process
 
@@ -275,6 +278,12 @@ class Fleet:
             "balancer", ["nginx", "-p", folder, "-c", folder / "balancer.conf", "-e", folder / "balancer.error"])
         self.machine.wait_until(balancer, lambda: rig.listens(self.port))
 
+    def check_servers(self):
+        """Ends the run if a server has ended that no step ends."""
+        for process in (self.etcd, self.redis, self.upstream):
+            if process.poll() is not None:
+                sys.exit(f"{process.name} has ended with status {process.returncode}:\n{self.machine.log(process)}")
+
     def status(self, name):
         return storm.Admin(self.socket(name)).status()
 
@@ -286,6 +295,7 @@ class Fleet:
     def wait_until(self, what, condition):
         end = time.monotonic() + PATIENCE
         while not condition():
+            self.check_servers()
             if time.monotonic() > end:
                 sys.exit(f"this did not happen within {PATIENCE} s: {what}")
             time.sleep(0.05)
@@ -397,7 +407,7 @@ def main():
             generations = {name: fleet.status(name)["generation"] for name in NODES}
         except SystemExit as error:
             if isinstance(error.code, str):
-                logs = "".join(f"the last of the log of {process.name}:\n{machine.log(process)}" for process in fleet.nodes.values())
+                logs = "".join(f"the last of the log of {node.name}:\n{machine.log(node)}" for node in fleet.nodes.values())
                 sys.exit(f"{error.code}\n{logs}")
             raise
         finally:
