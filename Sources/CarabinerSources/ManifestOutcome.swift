@@ -1,4 +1,4 @@
-/// What a host did with a manifest of its source.
+/// The outcome of a manifest of a source in its host.
 package enum ManifestOutcome: Sendable, Hashable {
   /// It serves, as the generation with this number.
   case serves(generation: UInt64)

@@ -15,11 +15,11 @@ package protocol ManifestSource: Sendable {
   /// Takes that the host ends soon, and accepts no more manifests. Returns at once.
   func drain()
 
-  /// Takes that the host ends, and tells the source if it must know.
+  /// Takes that the host ends, and notifies the source if it must know.
   func leave() async
 }
 
-/// Most sources do not take part in what becomes of their manifests.
+/// Most sources do not use the outcomes of their manifests.
 extension ManifestSource {
   package func note(_ outcome: ManifestOutcome, of manifest: PublishedManifest) {}
   package func drain() {}

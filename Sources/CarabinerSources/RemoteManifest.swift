@@ -101,13 +101,13 @@ package final class RemoteManifest: Sendable {
     decide()
   }
 
-  /// Tells the source that the host has ended. Call it after ``close()``.
+  /// Notifies the source that the host has ended. Call it after ``close()``.
   package func leave() async { await source.leave() }
 
-  /// Tells the source what the host did with a manifest.
+  /// Notifies the source of the outcome of a manifest.
   package func note(_ outcome: ManifestOutcome, of manifest: PublishedManifest) { source.note(outcome, of: manifest) }
 
-  /// Whether a manifest is no candidate, or was one and is none any more.
+  /// Whether a manifest is not a candidate, or was one until it became stable.
   package func isConfirmed(_ manifest: PublishedManifest) -> Bool {
     !manifest.isCandidate || state.withLock { state in state.latest.map { $0.isSame(as: manifest) && !$0.isCandidate } ?? false }
   }

@@ -19,6 +19,7 @@ struct ProbeCommand: AsyncParsableCommand {
   @Option(name: .long) var pluginCache: String?
 
   func run() async throws {
+    Self.endWithParent()
     var report = ProbeReport()
     do {
       if let plugin { report.interceptors = .array(try PluginLibrary.inWorker(path: plugin).interceptors.map(\.json)) }
@@ -36,6 +37,15 @@ struct ProbeCommand: AsyncParsableCommand {
       .sorted { ($0.entry, $0.grant) < ($1.entry, $1.grant) }
     // A line break first: the plugin may have written to standard output without one.
     Terminal.emit("\n\(report.json)\n\(PluginProbe.endRecord)")
+  }
+
+  /// Ends this process soon after its parent, which may be killed while a plugin hangs here. Only the parent has the timeout.
+  private static func endWithParent() {
+    let parent = getppid()
+    Thread.detachNewThread {
+      while getppid() == parent { usleep(200_000) }
+      _exit(EXIT_FAILURE)
+    }
   }
 }
 

@@ -15,7 +15,7 @@ struct NodeOptions: ParsableArguments {
 
   /// The name; nil if none is given.
   ///
-  /// - Throws: A usage error if it is no name of a node.
+  /// - Throws: A usage error if the name is not valid.
   func name() throws -> NodeName? {
     let variable = ProcessInfo.processInfo.environment[Self.variable].flatMap { $0.isEmpty ? nil : $0 }
     guard let text = nodeId ?? variable else { return nil }

@@ -6,8 +6,6 @@ internal import Synchronization
 package final class EtcdWatch: Sendable {
   private struct State {
     var lines: EtcdLines
-    /// Lines that came before all keys were watched.
-    var early: [EtcdWatchLine] = []
     /// Whether the body has ended.
     var isOver = false
   }
@@ -20,34 +18,17 @@ package final class EtcdWatch: Sendable {
     state = Mutex(State(lines: EtcdLines(maximumBytes: maximumLineBytes)))
   }
 
-  /// Waits until the keys are watched. Each range of keys is a watch of its own, on the same stream, and changes may come before the
-  /// last one has begun.
-  ///
-  /// - Parameter count: The number of ranges.
-  func begin(_ count: Int) async throws {
-    var missing = count
-    while missing > 0 {
-      let line = try await read()
-      if line.isCreated { missing -= 1 } else { state.withLock { $0.early.append(line) } }
-      // Without this, a server could send changes only, for ever.
-      guard state.withLock(\.early.count) <= Self.maximumEarlyLines else {
-        throw EtcdError(.malformed, "etcd sends changes and does not begin the watch; check its version, 3.4 or later")
-      }
+  /// Waits until the keys are watched.
+  func begin() async throws {
+    guard try await next().isCreated else {
+      throw EtcdError(.malformed, "etcd sends changes and does not begin the watch; check its version, 3.4 or later")
     }
-    state.withLock { $0.early.reverse() }
   }
-
-  private static let maximumEarlyLines = 100
 
   /// The next line. One caller at a time.
   ///
   /// - Throws: ``EtcdError`` if the watch is canceled, a line is not valid or too long, or the stream ends; or `CancellationError`.
   package func next() async throws -> EtcdWatchLine {
-    if let line = state.withLock({ $0.early.popLast() }) { return line }
-    return try await read()
-  }
-
-  private func read() async throws -> EtcdWatchLine {
     while true {
       let (bytes, isOver) = try state.withLock { state throws(EtcdError) in (try state.lines.next(), state.isOver) }
       if let bytes {
@@ -89,10 +70,10 @@ extension EtcdWatch {
 }
 
 extension EtcdClient {
-  /// Watches keys from a revision on, at the member that answered last. Returns when all keys are watched.
+  /// Watches keys from a revision on, at the member that answered last. Returns when they are watched.
   ///
   /// - Throws: ``EtcdError``, or `CancellationError`.
-  package func watch(_ keys: [EtcdKeys], from revision: Int64) async throws -> EtcdWatch {
+  package func watch(_ keys: EtcdKeys, from revision: Int64) async throws -> EtcdWatch {
     let body = EtcdRequest.watch(keys, from: revision)
     let index = member
     // etcd 3.4 denies a watch whose token is not valid.
@@ -111,7 +92,7 @@ extension EtcdClient {
             throw Self.failure(response.response.statusCode, try await self.body(of: response))
           }
           let watch = EtcdWatch(response.chunks, maximumLineBytes: settings.limits.lineBytes)
-          try await watch.begin(keys.count)
+          try await watch.begin()
           return watch
         } catch let error as TransportError {
           throw EtcdError(.unavailable, "etcd cannot be reached for a watch: \(error)")

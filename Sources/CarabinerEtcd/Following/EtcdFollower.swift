@@ -41,10 +41,7 @@ package final class EtcdFollower: Sendable {
           signal.finish()
           state.withLock { $0.figures.isUp = false }
         }
-        try await follow { [self] report in
-          state.withLock { $0.waiting.add(report) }
-          signal.yield()
-        }
+        try await follow { signal.yield() }
       }
       for await _ in signals {
         while let next = state.withLock({ $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }) { try await report(next) }
@@ -56,9 +53,8 @@ package final class EtcdFollower: Sendable {
 
   // MARK: The course of a watch
 
-  private typealias Reporting = @Sendable (EtcdReport) -> Void
-
-  private func follow(_ report: @escaping Reporting) async throws {
+  /// - Parameter wake: Called after each new report.
+  private func follow(_ wake: @escaping @Sendable () -> Void) async throws {
     var generator = SystemRandomNumberGenerator()
     var backoff = EtcdBackoff(limits)
     while true {
@@ -66,20 +62,21 @@ package final class EtcdFollower: Sendable {
       var member = client.member
       do {
         let view = try await client.view(of: keys, since: state.withLock(\.last))
-        reported(view, report)
+        add(view, isFirst: true, wake)
         member = client.member
-        try await watch(from: view.revision + 1, report)
+        try await watch(from: view.revision + 1, wake)
       } catch {
         try Task.checkCancellation()
         let error = error as? EtcdError ?? EtcdError(.unavailable, "etcd cannot be followed: \(error)")
         state.withLock { state in
           state.figures.isUp = false
           state.figures.failures[error.code, default: 0] += 1
+          // History that is gone is not a fault of the member, and is read again.
+          if error.code != .compacted { state.waiting.add(.failure(error)) }
         }
-        // History that is gone is not a fault of the member, and is read again.
         if error.code != .compacted {
           client.leave(member)
-          report(.failure(error))
+          wake()
         }
       }
       if .now - began > limits.maximumDelay { backoff.reset() }
@@ -87,37 +84,51 @@ package final class EtcdFollower: Sendable {
     }
   }
 
-  private func reported(_ view: EtcdView, _ report: Reporting) {
+  /// Adds a report of the keys as they are now.
+  ///
+  /// - Parameter isFirst: Whether no other one was read at the same time. Its revision may be lower, if etcd was restored from a copy.
+  private func add(_ view: EtcdView, isFirst: Bool = false, _ wake: () -> Void) {
     state.withLock { state in
+      // Each range of keys has a reader, and the older one of two views may come later.
+      guard isFirst || view.revision >= state.last?.revision ?? 0 else { return }
       state.last = view
       state.figures.revision = view.revision
+      state.waiting.add(.view(view))
     }
-    report(.view(view))
+    wake()
   }
 
   /// Watches the keys and checks the watch, until one of both fails.
-  private func watch(from revision: Int64, _ report: @escaping Reporting) async throws {
+  private func watch(from revision: Int64, _ wake: @escaping @Sendable () -> Void) async throws {
     let member = client.member
-    let watch = try await client.watch(keys, from: revision)
+    let watches = try await watches(from: revision)
     state.withLock { state in
       state.figures.isUp = true
       state.figures.watches += 1
     }
     try await withThrowingTaskGroup(of: Void.self) { group in
       defer { group.cancelAll() }
-      group.addTask { [self] in try await read(watch, report) }
+      for watch in watches { group.addTask { [self] in try await read(watch, wake) } }
       group.addTask { [self] in try await check(member) }
       try await group.next()
     }
   }
 
-  private func read(_ watch: EtcdWatch, _ report: Reporting) async throws {
+  /// Begins a watch of each range of keys.
+  private func watches(from revision: Int64) async throws -> [EtcdWatch] {
+    try await withThrowingTaskGroup(of: EtcdWatch.self) { group in
+      for keys in keys { group.addTask { [client] in try await client.watch(keys, from: revision) } }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+  }
+
+  private func read(_ watch: EtcdWatch, _ wake: () -> Void) async throws {
     while true {
       let line = try await watch.next()
       let last = state.withLock(\.last)
       // Lines of one transaction have the same revision, and the first one has led to a view with all of it.
       guard !line.events.isEmpty, line.revision > last?.revision ?? 0 else { continue }
-      reported(try await client.view(of: keys, since: last), report)
+      add(try await client.view(of: keys, since: last), wake)
     }
   }
 

@@ -1,12 +1,13 @@
-/// Keys of etcd: one, or all that begin with a text.
+/// Keys of etcd: one, all from one to before another, or all that begin with a text.
 package enum EtcdKeys: Sendable, Hashable {
   case one(String)
+  case range(String, before: String)
   case all(prefix: String)
 
   /// The key, or the first one.
   var start: [UInt8] {
     switch self {
-    case .one(let text), .all(let text):
+    case .one(let text), .range(let text, _), .all(let text):
       // An empty key is refused. The first key of all is one zero byte.
       text.isEmpty ? [0] : Array(text.utf8)
     }
@@ -14,8 +15,12 @@ package enum EtcdKeys: Sendable, Hashable {
 
   /// The first key behind them; nil for one key. One zero byte means that there is none.
   var end: [UInt8]? {
-    guard case .all(let prefix) = self else { return nil }
-    var bytes = Array(prefix.utf8)
+    var bytes: [UInt8]
+    switch self {
+    case .one: return nil
+    case .range(_, let end): return Array(end.utf8)
+    case .all(let prefix): bytes = Array(prefix.utf8)
+    }
     while let last = bytes.popLast() {
       if last < 0xFF { return bytes + [last + 1] }
     }
@@ -26,6 +31,8 @@ package enum EtcdKeys: Sendable, Hashable {
   package func contains(_ key: String) -> Bool {
     switch self {
     case .one(let text): key == text
+    case .range(let start, let end):
+      start.utf8.lexicographicallyPrecedes(key.utf8) && key.utf8.lexicographicallyPrecedes(end.utf8) || key == start
     case .all(let prefix): key.utf8.starts(with: prefix.utf8)
     }
   }

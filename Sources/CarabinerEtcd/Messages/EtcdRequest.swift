@@ -89,14 +89,13 @@ package struct EtcdRequest: Sendable, Hashable {
     EtcdRequest("/v3/auth/authenticate", ["name": .string(login.user), "password": .string(login.password)])
   }
 
-  /// The body that watches keys from a revision on. The gateway takes one request for each element, one after the other, and answers
-  /// to all in one stream.
-  package static func watch(_ keys: [EtcdKeys], from revision: Int64) -> [UInt8] {
-    keys.flatMap { keys in
-      var request = keys.json
-      request["start_revision"] = .string("\(revision)")
-      return JSONValue.object(["create_request": .object(request)]).serialized()
-    }
+  /// The body that watches keys from a revision on.
+  ///
+  /// One body has one request: with several, the server of etcd may discard those that it has not read when it answers to the first.
+  package static func watch(_ keys: EtcdKeys, from revision: Int64) -> [UInt8] {
+    var request = keys.json
+    request["start_revision"] = .string("\(revision)")
+    return JSONValue.object(["create_request": .object(request)]).serialized()
   }
 
   /// The path for ``watch(_:from:)``.

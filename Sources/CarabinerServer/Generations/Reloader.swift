@@ -92,7 +92,7 @@ final class Reloader: Sendable {
       metadata: ["trigger": "\(report.trigger)", "generation": "\(report.generation)"])
   }
 
-  /// Tells the source of a manifest what became of it.
+  /// Notifies the source of a manifest of its outcome.
   ///
   /// - Parameters:
   ///   - published: Nil if it is from a file, or was not read.

@@ -7,7 +7,7 @@ final class FleetInbox: Sendable {
   struct News: Sendable {
     var view: EtcdView?
     var failure: SourceError?
-    /// What the host did, the latest of each manifest.
+    /// The latest outcome of each manifest.
     var outcomes: [(id: CandidateID, outcome: ManifestOutcome)] = []
     var isTick = false
   }

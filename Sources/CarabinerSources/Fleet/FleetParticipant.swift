@@ -9,7 +9,7 @@ internal import Logging
 ///
 /// It is used by one task at a time. Its methods never fail: what cannot be done now is due again a moment later.
 struct FleetParticipant: Sendable {
-  /// What the node has done with the candidate.
+  /// The last state of this node that is about the candidate.
   private struct Trial: Sendable {
     var state: NodeReport.State
     let candidate: CandidateID

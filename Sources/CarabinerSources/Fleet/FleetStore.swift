@@ -15,9 +15,11 @@ package struct FleetStore: Sendable {
 
   // MARK: Reads
 
-  /// The keys that determine which manifest a node serves.
+  /// The keys that determine which manifest a node serves: two ranges without `nodes/` and `taken/`, which change all the time.
   var control: [EtcdKeys] {
-    keys.manifests.map { .one($0) } + [.all(prefix: keys.stages), .all(prefix: keys.halts)]
+    [
+      .range(keys.name(.candidate), before: "\(keys.prefix)/halt0"), .range(keys.name(.stable), before: "\(keys.prefix)/stage0"),
+    ]
   }
 
   /// Reads all keys at one revision.

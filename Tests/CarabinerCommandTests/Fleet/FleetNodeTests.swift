@@ -86,7 +86,7 @@ struct FleetNodeTests {
     #expect(try await eventually { try await fleet.states().values.allSatisfy { $0 == "serving" } })
   }
 
-  @Test("E15: a halt by hand at stage 2 brings all nodes back, and after resume they take the candidate again")
+  @Test("E15: all nodes return after a halt by hand at stage 2, and after resume they take the candidate again")
   func haltByHand() async throws {
     try await publish()
     let nodes = try await fleet.start(Self.five)
@@ -160,6 +160,9 @@ struct FleetNodeTests {
     let (id, _) = try await rollOut("2", more)
     #expect(try await fleet.reports("node-a", .trial))
     #expect(node.end(with: SIGKILL) == -SIGKILL)
+    // The child in which the plugin hangs ends with the gateway.
+    let copy = fleet.chain.folder.file("state-node-a/candidate")
+    #expect(try await eventually { try await ToolRun(URL(filePath: "/usr/bin/pgrep"), ["-f", copy]).output.isEmpty })
     let again = try fleet.start("node-a")
     #expect(try again.version() == "1")
     // The lease of the first process has not ended yet.

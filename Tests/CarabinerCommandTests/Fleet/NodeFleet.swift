@@ -72,7 +72,7 @@ final class NodeFleet: Sendable {
 
   // MARK: Keys
 
-  /// What etcd has now.
+  /// The keys of the fleet in etcd.
   func state() async throws -> FleetState {
     let range = try await chain.client.range(.init(.all(prefix: "\(keys.prefix)/")))
     return FleetState(keys, range.values.map { FleetState.Entry($0.key, $0.value, at: $0.changed) }, at: 0)
@@ -101,7 +101,7 @@ final class NodeFleet: Sendable {
 
   /// The changes since a revision, up to the removal of the candidate or its halt.
   func history(since revision: Int) async throws -> [EtcdWatchLine.Event] {
-    let watch = try await chain.client.watch([.all(prefix: "\(keys.prefix)/")], from: Int64(revision))
+    let watch = try await chain.client.watch(.all(prefix: "\(keys.prefix)/"), from: Int64(revision))
     var events: [EtcdWatchLine.Event] = []
     while true {
       let line = try await watch.next()

@@ -21,7 +21,7 @@ struct EtcdLoginTests {
     let node = try EtcdTest.client(server.url, change: login("node"))
     let view = try await node.view(of: [.all(prefix: "p/")])
     #expect(view.texts == ["p/stable": "one"])
-    let watch = try await node.watch([.all(prefix: "p/")], from: view.revision + 1)
+    let watch = try await node.watch(.all(prefix: "p/"), from: view.revision + 1)
     try await root.put("p/stable", "two")
     #expect(try await watch.next().events.count == 1)
     for body in [{ try await node.put("p/nodes/a", "x") }, { try await node.put("q", "x") }] {
@@ -29,7 +29,7 @@ struct EtcdLoginTests {
       #expect(error?.code == .denied)
       #expect(error?.message.contains("grant the user's role") == true)
     }
-    let error = await #expect(throws: EtcdError.self) { try await node.watch([.one("q")], from: 1) }
+    let error = await #expect(throws: EtcdError.self) { try await node.watch(.one("q"), from: 1) }
     #expect(error?.code == .denied)
     #expect(error?.message.contains("grant the user's role") == true)
   }
@@ -62,7 +62,7 @@ struct EtcdLoginTests {
     _ = try await client.range(.init(.one("p/a")))
     #expect(client.logins == 2)
     _ = try await server.ask("/v3/auth/user/changepw", ["name": "node", "password": "secret"], token: root)
-    _ = try await client.watch([.one("p/a")], from: 1)
+    _ = try await client.watch(.one("p/a"), from: 1)
     #expect(client.logins == 3)
   }
 
@@ -80,7 +80,7 @@ struct EtcdLoginTests {
       try EtcdTest.client(server.url, change: login("root")), try EtcdTest.client(server.url, change: login("node"))
     )
     let begin = try await client.range(.init(.one("p/a"))).revision
-    let watch = try await client.watch([.one("p/a")], from: begin + 1)
+    let watch = try await client.watch(.one("p/a"), from: begin + 1)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<4 {
         group.addTask {

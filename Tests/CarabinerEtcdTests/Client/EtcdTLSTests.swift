@@ -21,9 +21,9 @@ struct EtcdTLSTests {
     // The gateway looks at the name only if logins are needed.
     try await server.enableLogins(over: node.settings.transport)
     let view = try await node.view(of: [.one("p/a")])
-    _ = try await node.watch([.one("p/a")], from: view.revision + 1)
+    _ = try await node.watch(.one("p/a"), from: view.revision + 1)
     let named = try client("named")
-    for body in [{ _ = try await named.view(of: [.one("p/a")]) }, { _ = try await named.watch([.one("p/a")], from: 2) }] {
+    for body in [{ _ = try await named.view(of: [.one("p/a")]) }, { _ = try await named.watch(.one("p/a"), from: 2) }] {
       let error = await #expect(throws: EtcdError.self) { try await body() }
       #expect(error?.code == .denied)
       #expect(error?.message.contains("make a certificate with an empty CN") == true, "\(error?.message ?? "")")
