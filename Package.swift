@@ -451,7 +451,8 @@ if !librariesOnly {
     .target(
       name: "CarabinerSources",
       dependencies: [
-        "Carabiner", "CarabinerCurl", "CarabinerEtcd", "CarabinerFiles", "CarabinerFleet", "CarabinerManifest", "CarabinerRelease",
+        "Carabiner", "CarabinerCurl", "CarabinerEtcd", "CarabinerFiles", "CarabinerFleet", "CarabinerManifest",
+        "CarabinerRelease",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: swiftSettings),
