@@ -10,6 +10,7 @@ internal import Foundation
 struct ProbeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "probe", shouldDisplay: false)
 
+  @Option(name: .long) var parent: Int32?
   @Option(name: .long) var plugin: String?
   @Option(name: .long) var manifest: String?
   @Option(name: .long) var only: String?
@@ -19,7 +20,7 @@ struct ProbeCommand: AsyncParsableCommand {
   @Option(name: .long) var pluginCache: String?
 
   func run() async throws {
-    Self.endWithParent()
+    endWithParent()
     var report = ProbeReport()
     do {
       if let plugin { report.interceptors = .array(try PluginLibrary.inWorker(path: plugin).interceptors.map(\.json)) }
@@ -40,8 +41,8 @@ struct ProbeCommand: AsyncParsableCommand {
   }
 
   /// Ends this process soon after its parent, which may be killed while a plugin hangs here. Only the parent has the timeout.
-  private static func endWithParent() {
-    let parent = getppid()
+  private func endWithParent() {
+    guard let parent else { return }
     Thread.detachNewThread {
       while getppid() == parent { usleep(200_000) }
       _exit(EXIT_FAILURE)

@@ -54,7 +54,7 @@ package struct PluginProbe {
     _ arguments: [String], _ pins: ProbePins?, _ subject: String, _ staging: StagedCopy.Mode, _ timeout: Duration,
     _ executable: String
   ) {
-    self.arguments = ["probe"] + arguments + (pins?.arguments ?? [])
+    self.arguments = ["probe", "--parent", "\(getpid())"] + arguments + (pins?.arguments ?? [])
     self.subject = subject
     self.staging = staging
     self.timeout = timeout

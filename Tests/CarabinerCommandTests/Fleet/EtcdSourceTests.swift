@@ -23,7 +23,10 @@ struct EtcdSourceTests {
     let status = try await gateway.status()
     #expect(status["manifest"]?.string == chain.address)
     #expect(status["source"]?["up"] == true && status["source"]?["stale"] == false)
-    #expect(try await gateway.ask("status").output.contains("source       answers, revision 3"))
+    // The reports of the node are changes too.
+    let text = try await gateway.ask("status").output
+    let revision = text.firstMatch(of: /source       answers, revision (\d+)/).flatMap { Int($0.1) }
+    #expect((revision ?? 0) >= 3, "\(text)")
     #expect(gateway.errors.components(separatedBy: "the manifest is not signed").count == 3)
   }
 
