@@ -122,7 +122,6 @@ package final class RemoteManifest: Sendable {
     let (latest, failure) = state.withLock { state in
       state.used = state.latest
       state.usedChanges = state.changes
-      state.isConfirmed = false
       return (state.latest, state.failure)
     }
     if let latest { return latest }

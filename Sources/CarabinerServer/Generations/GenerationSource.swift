@@ -26,6 +26,8 @@ struct GenerationSource: Sendable {
     var isKept = false
     /// The manifest as its source has it; nil if it is from a file, or if it is the last known good one.
     var published: PublishedManifest?
+    /// Whether the node of a fleet goes back to it from a candidate.
+    var isReturn = false
 
     /// The manifest with the digest of each file pinned.
     var pinned: Manifest { local.pinning(digests) }
@@ -189,20 +191,31 @@ struct GenerationSource: Sendable {
   /// - Throws: ``SourceError`` if the source has none yet, ``ManifestError``, ``ReleaseError`` for the first file that is not accepted, or ``HostError`` if a file cannot be loaded
   ///   as a plugin.
   func candidate() throws -> Candidate {
+    let before = origin.remote?.used
+    // First of all: what follows may refuse it.
+    let published = try origin.remote?.use()
+    var candidate = try candidate(published)
+    candidate.published = published
+    if let before, before.isCandidate, let published, !published.isCandidate, !published.isSame(as: before) {
+      candidate.isReturn = true
+    }
+    return candidate
+  }
+
+  /// - Parameter published: The manifest of a source that is not a file.
+  private func candidate(_ published: PublishedManifest?) throws -> Candidate {
     let check = try configuration.trust.map { try self.check($0) }
     guard let check else {
       switch origin {
       case .none: return try candidate(Manifest())
       case .file(let path): return try candidate(try Manifest.load(path: path))
       case .remote(let remote):
-        let published = try remote.use()
+        guard let published else { return try candidate(Manifest()) }
         let manifest = try Manifest(bytes: published.text, path: remote.label, directory: nil)
         output.logger.warning(
           "the manifest is not signed, so each user with write access to its source can run code here; sign it, and start with --trust",
           metadata: ["manifest": "\(remote.label)"])
-        var candidate = try candidate(manifest)
-        candidate.published = published
-        return candidate
+        return try candidate(manifest)
       }
     }
     switch origin {
@@ -211,11 +224,9 @@ struct GenerationSource: Sendable {
       let (manifest, file, text) = try check.manifest(at: path)
       return try candidate(manifest, check, (file, text))
     case .remote(let remote):
-      let published = try remote.use()
+      guard let published else { return try candidate(Manifest(), check) }
       let (manifest, file, text) = try check.manifest(published, named: remote.label)
-      var candidate = try candidate(manifest, check, (file, text))
-      candidate.published = published
-      return candidate
+      return try candidate(manifest, check, (file, text))
     }
   }
 

@@ -288,6 +288,12 @@ final class Reloader: Sendable {
     }
   }
 
+  /// Whether a manifest takes the place of a fleet's candidate that serves, is on trial or failed.
+  private func isReturn(_ candidate: GenerationSource.Candidate) -> Bool {
+    guard let published = candidate.published, !published.isCandidate, let remote = source.origin.remote else { return false }
+    return candidate.isReturn || live.serving.contains { $0.published.map { !remote.isConfirmed($0) } ?? false }
+  }
+
   private func requireOpen() throws {
     guard isClosed.load(ordering: .relaxed) else { return }
     throw ServerError(.shutDown, "the gateway is ending and accepts no new generation; reload it after it has started again")
@@ -320,7 +326,8 @@ final class Reloader: Sendable {
       defer { if !areUsed { for change in changes { change.discard() } } }
       let number = lastNumber.add(1, ordering: .relaxed).newValue
       let next = try source.generation(number, of: candidate, replacing: current, anew: anew)
-      guard let trial = GenerationTrial(next) else {
+      // A canary or a shadow would leave most operations to the candidate that the fleet gave up.
+      guard !isReturn(candidate), let trial = GenerationTrial(next) else {
         live.swap(to: next)
         for change in changes { change.commit() }
         areUsed = true

@@ -10,8 +10,6 @@ package final class FleetNode: ManifestSource {
     /// The answers without a manifest that can be used, by kind.
     var unusable: [String: Int] = [:]
     var figures: FleetFigures
-    /// The notes that are removed at an end in order.
-    var marks: [String] = []
   }
 
   /// The time between two looks at the reports of the others, while there is a candidate.
@@ -116,10 +114,7 @@ package final class FleetNode: ManifestSource {
   }
 
   private func note(_ participant: FleetParticipant) {
-    state.withLock { state in
-      state.figures = participant.figures
-      state.marks = participant.marksToRemove
-    }
+    state.withLock { $0.figures = participant.figures }
   }
 
   /// The keys are watched.
@@ -131,5 +126,5 @@ package final class FleetNode: ManifestSource {
 
   package func drain() { presence.drain() }
 
-  package func leave() async { await presence.leave(removing: state.withLock(\.marks)) }
+  package func leave() async { await presence.leave() }
 }

@@ -110,12 +110,6 @@ struct FleetParticipant: Sendable {
     return figures
   }
 
-  /// The names of the notes that are removed when this process ends in order: an end that was asked for says nothing about the candidate.
-  var marksToRemove: [String] {
-    guard let ownMark, let mark = try? TrialMark(parsing: ownMark.value), !mark.isFailure else { return [] }
-    return [ownMark.name]
-  }
-
   // MARK: News
 
   /// Takes the control keys as they are now.
@@ -128,6 +122,7 @@ struct FleetParticipant: Sendable {
       ownMark = nil
       unsentMark = nil
       uncertainTrial = nil
+      presence.note(mark: nil)
       ends = 0
       logged = []
     }
@@ -161,11 +156,13 @@ struct FleetParticipant: Sendable {
   }
 
   private mutating func fail(_ id: CandidateID, _ state: NodeReport.State, _ reason: String) async {
-    refused = (id, reason)
+    // A later reload of what serves may be refused too, and changes nothing.
+    if serving?.id != id { refused = (id, reason) }
     isTrying = false
-    guard rule?.holds(id) == true else { return }
+    guard rule?.holds(id) == true, result?.state == .trial else { return }
     result = Trial(state: state, candidate: id, reason: reason)
     rule?.trialEnded(id, serves: false)
+    presence.note(mark: nil)
     logger.error(
       "the candidate of the fleet failed on this node", metadata: ["candidate": "\(id)", "reason": "\(reason)"])
     await send(.failed(reason), about: id)
@@ -184,7 +181,7 @@ struct FleetParticipant: Sendable {
     if reverting != nil || result == nil || result?.candidate != state.candidate?.id {
       guard isSettled(on: stable.id) else { return }
     }
-    if let reverting {
+    if let reverting, serving?.id != reverting {
       self.reverting = nil
       if state.candidate?.id == reverting { result = Trial(state: .reverted, candidate: reverting, reason: nil) }
     }
@@ -227,7 +224,12 @@ struct FleetParticipant: Sendable {
       }
       let state = FleetState(store.keys, entries, at: self.state.revision)
       var mark = state.marks[name]
-      if uncertainTrial == candidate, case .trying(let ends) = mark { mark = ends == 0 ? nil : .serving(ends: ends - 1) }
+      if case .failed(let reason) = mark, result?.candidate != candidate {
+        // By an earlier process, or by a node that watched this one.
+        result = Trial(state: .rolledBack, candidate: candidate, reason: reason)
+      }
+      let isOwn = ownMark?.revision == state.revision(of: .taken(candidate, by: name)) || uncertainTrial == candidate
+      if isOwn, let own = mark { mark = Self.before(own) }
       if observes { counts = Dictionary(grouping: state.nodes.values, by: \.state).mapValues(\.count) }
       if !isRegistered, !holds {
         isDue = true
@@ -238,6 +240,14 @@ struct FleetParticipant: Sendable {
       note(error, "this node cannot read the reports of its fleet")
       isDue = true
       return (state, Self.unknownMark, nil)
+    }
+  }
+
+  /// The note that a process found before it wrote this one: its own note says nothing about an end.
+  private static func before(_ mark: TrialMark) -> TrialMark? {
+    switch mark {
+    case .trying(let ends), .serving(let ends): ends == 0 ? nil : .serving(ends: ends - 1)
+    case .failed: mark
     }
   }
 
@@ -254,9 +264,14 @@ struct FleetParticipant: Sendable {
             "this node goes back to the stable manifest of its fleet", metadata: ["candidate": "\(result.candidate)"])
         }
         result = nil
+        // The rule decides about another candidate afterwards.
+        isDue = true
       case .noteFailure(let node, let reason):
         guard let node = NodeName(node) else { return }
         try await store.make(try state.marked(.failed(reason), by: node))
+        if node == name, let candidate = state.candidate?.id {
+          result = Trial(state: .rolledBack, candidate: candidate, reason: reason)
+        }
         logger.error(
           "a node failed with the candidate of the fleet", metadata: ["failed": "\(node)", "reason": "\(reason)"])
       case .halt(let failures):
@@ -285,6 +300,8 @@ struct FleetParticipant: Sendable {
 
   private mutating func takeCandidate(_ id: CandidateID, _ ends: Int, _ state: FleetState) async throws {
     let mark = TrialMark.trying(ends: ends)
+    // Before it is written: this process may end in order before the answer is there.
+    presence.note(mark: store.keys.name(.taken(id, by: name)))
     do {
       let revision = try await store.make(try state.marked(mark, by: name))
       ownMark = FleetState.Entry(store.keys.name(.taken(id, by: name)), mark.bytes, at: revision)

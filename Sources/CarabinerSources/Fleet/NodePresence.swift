@@ -29,6 +29,8 @@ final class NodePresence: Sendable {
     /// The last error that was logged.
     var failure: EtcdError.Code?
     var isDraining = false
+    /// The note of this process about a candidate.
+    var mark: String?
     var task: Task<Void, Never>?
   }
 
@@ -78,6 +80,11 @@ final class NodePresence: Sendable {
     signal.yield()
   }
 
+  /// Notes the key under `taken/` that is removed when this process ends in order: such an end says nothing about the candidate.
+  ///
+  /// - Parameter mark: Nil for none.
+  func note(mark: String?) { state.withLock { $0.mark = mark } }
+
   // MARK: The course of a lease
 
   /// Begins to write reports and to renew the lease, until ``stop()``.
@@ -97,20 +104,31 @@ final class NodePresence: Sendable {
     signal.finish()
   }
 
-  /// Stops, and removes the key and others at once.
-  ///
-  /// - Parameter marks: Further keys of this node, which are removed only if its report is its own.
-  func leave(removing marks: [String]) async {
+  /// Stops, and removes the key and the note of this process at once, if the key is its own.
+  func leave() async {
     let task = state.withLock { $0.task }
     task?.cancel()
     signal.yield()
     await task?.value
-    let (revision, isOwn) = state.withLock { ($0.revision, $0.standing == .registered) }
-    guard isOwn, revision > 0 else { return }
     let key = store.keys.name(.node(name))
-    _ = try? await store.client.transaction(
-      if: [.changed(key, at: revision)], then: ([key] + marks).map { .delete(.one($0)) })
-    state.withLock { $0.standing = .unknown }
+    for _ in 0..<Self.maximumTries {
+      let now = state.withLock { state in
+        (revision: state.revision, isOwn: state.standing == .registered, keys: [key] + (state.mark.map { [$0] } ?? []))
+      }
+      guard now.isOwn, now.revision > 0 else { return }
+      let result = try? await store.client.transaction(
+        if: [.changed(key, at: now.revision)], then: now.keys.map { .delete(.one($0)) })
+      // The answer to the last report may have been cut off.
+      guard let result, !result.hasSucceeded, let found = result.found.first(where: { $0.key == key }), isOwn(found) else {
+        return
+      }
+      state.withLock { $0.revision = found.changed }
+    }
+  }
+
+  /// Whether a key ends with a lease of this process.
+  private func isOwn(_ value: EtcdValue) -> Bool {
+    state.withLock { $0.earlier.contains(value.lease) || $0.lease?.id == value.lease }
   }
 
   private func pause() async {
@@ -173,8 +191,7 @@ final class NodePresence: Sendable {
         stand(.registered)
       case .changed(nil): state.withLock { $0.revision = 0 }
       case .changed(let value?):
-        let isOwn = state.withLock { $0.earlier.contains(value.lease) } || value.lease == lease.id
-        guard isOwn else {
+        guard isOwn(value) else {
           // Written again with the next renewal, in case that lease is gone by then.
           state.withLock { $0.revision = 0 }
           return stand(.foreign)

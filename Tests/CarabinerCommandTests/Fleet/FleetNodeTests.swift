@@ -76,6 +76,7 @@ struct FleetNodeTests {
       Issue.record("not halted by a node: \(String(describing: state.halt))")
       return
     }
+    #expect(try await fleet.reports(first, .refused))
     #expect(try await fleet.states().filter { $0.value == "refused" }.map(\.key) == [first])
     for (name, node) in nodes {
       #expect(try await node.serves("1"), "\(name)")
@@ -165,8 +166,6 @@ struct FleetNodeTests {
     #expect(try await eventually { try await ToolRun(URL(filePath: "/usr/bin/pgrep"), ["-f", copy]).output.isEmpty })
     let again = try fleet.start("node-a")
     #expect(try again.version() == "1")
-    // The lease of the first process has not ended yet.
-    #expect(try await again.logs("another process reports to the fleet under the name of this node"), "\(again.errors)")
     #expect(try await fleet.isHalted())
     let state = try await fleet.state()
     let name = try #require(NodeName("node-a"))
@@ -216,6 +215,50 @@ struct FleetNodeTests {
       })
     #expect(try await fleet.state().nodes[name]?.candidate == id)
     #expect(try node.version() == "2")
+  }
+
+  @Test("E13: a halt ends a candidate at once, also if the stable manifest has a canary; a refused reload fails no node")
+  func stableCanary() async throws {
+    let canary = "serve: {canary: {share: 1%, for: 1h, minimum-operations: 1000}}"
+    try await fleet.fleet("push", "-m", try fleet.manifest("1", canary).path)
+    let node = try fleet.start("node-a")
+    #expect(try await fleet.reports("node-a", .serving))
+    let place = try FixturePlugin.Folder()
+    let plugin = try await FixturePlugin.compile("stamp", into: place, name: "stamp.so")
+    let more = "plugins: [{name: stamp, file: \(plugin)}]\nchain: {http: [stamp, response-code]}\n"
+    let (id, _) = try await rollOut("2", "fleet: {stages: [100%], hold: 1h}\n\(more)")
+    #expect(try await node.serves("2"))
+    let name = try #require(NodeName("node-a"))
+    #expect(try await eventually { try await fleet.state().marks[name] == .serving(ends: 0) })
+    // The plugin is away for a moment.
+    try FileManager.default.removeItem(atPath: plugin)
+    #expect(try await node.ask("reload").status == 3)
+    #expect(try await node.status()["source"]?["fleet"]?["state"] == "serving")
+    #expect(try await fleet.state().marks[name] == .serving(ends: 0))
+    #expect(try await fleet.state().halt == nil)
+    try await fleet.fleet("halt")
+    #expect(try await node.serves("1"), "\(node.errors)")
+    #expect(try await fleet.reports("node-a", .reverted))
+    #expect(try await node.status()["trial"]?.isNull == true)
+    #expect(try await fleet.state().candidate?.id == id)
+  }
+
+  @Test("E13: a node that failed and starts again counts as settled, so the others go on")
+  func failedAndRestarted() async throws {
+    try await publish()
+    let more =
+      try await fleet.plugin("WAITS") + "fleet: {stages: [100%], hold: 1s, halt-after: 2}\nserve: {return-headers: [x-stamp-*]}"
+    let first = try fleet.start("node-a", ["--probe-timeout", "1s"], environment: ["STAMP_WAITS": "1"])
+    #expect(try await fleet.reports("node-a", .serving))
+    try await fleet.fleet("push", "-m", try fleet.manifest("2", more).path)
+    #expect(try await fleet.reports("node-a", .refused))
+    #expect(try await offThePool { first.end(with: SIGTERM) } == 0)
+    let again = try fleet.start("node-a")
+    #expect(try await fleet.reports("node-a", .rolledBack))
+    #expect(try again.version() == "1")
+    let second = try fleet.start("node-b")
+    #expect(try await fleet.isOver())
+    for node in [again, second] { #expect(try await node.serves("2"), "\(node.errors)") }
   }
 
   @Test("S7: the serial of a candidate counts from its promotion on, so a node can go back to a stable manifest with a lower one")
