@@ -9,13 +9,13 @@ package protocol ManifestSource: Sendable {
   /// Asks now, and returns after the report, if the source is asked from time to time only.
   func refresh() async
 
-  /// Takes what the host did with a manifest that was reported. Returns at once.
+  /// Takes the outcome of a manifest that was reported. Returns at once.
   func note(_ outcome: ManifestOutcome, of manifest: PublishedManifest)
 
-  /// Takes that the host ends soon, and accepts no more manifests. Returns at once.
+  /// Called when the host ends soon and accepts no more manifests. Returns at once.
   func drain()
 
-  /// Takes that the host ends, and notifies the source if it must know.
+  /// Called at the end of the host. A source with a list of nodes removes this one.
   func leave() async
 }
 

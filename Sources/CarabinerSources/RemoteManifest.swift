@@ -12,7 +12,7 @@ package final class RemoteManifest: Sendable {
     /// How often the manifest has changed, and how often it had when it was last used. A source may go back to an earlier one.
     var changes = 0
     var usedChanges = 0
-    /// Whether the latest manifest was a candidate before, and is none any more.
+    /// Whether the latest manifest was a candidate before, and has become stable.
     var isConfirmed = false
     var failure: SourceError?
     /// The start that waits for the first report.
@@ -139,7 +139,7 @@ package final class RemoteManifest: Sendable {
   ///
   /// - Parameters:
   ///   - isRefused: Whether the manifest that was used at the start was refused.
-  ///   - onConfirmed: Called when the manifest that is used was a candidate, and is none any more.
+  ///   - onConfirmed: Called when the manifest that is used was a candidate, and has become stable.
   ///   - onChange: Uses the manifest, and returns whether it was accepted.
   package func run(
     isRefused: Bool = false, onConfirmed: @Sendable () async -> Void = {}, _ onChange: @Sendable () async -> Bool

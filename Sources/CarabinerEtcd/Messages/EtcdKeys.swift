@@ -26,14 +26,4 @@ package enum EtcdKeys: Sendable, Hashable {
     }
     return [0]
   }
-
-  /// Whether a key is among them.
-  package func contains(_ key: String) -> Bool {
-    switch self {
-    case .one(let text): key == text
-    case .range(let start, let end):
-      start.utf8.lexicographicallyPrecedes(key.utf8) && key.utf8.lexicographicallyPrecedes(end.utf8) || key == start
-    case .all(let prefix): key.utf8.starts(with: prefix.utf8)
-    }
-  }
 }

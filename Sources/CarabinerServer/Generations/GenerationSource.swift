@@ -191,44 +191,37 @@ struct GenerationSource: Sendable {
   /// - Throws: ``SourceError`` if the source has none yet, ``ManifestError``, ``ReleaseError`` for the first file that is not accepted, or ``HostError`` if a file cannot be loaded
   ///   as a plugin.
   func candidate() throws -> Candidate {
-    let before = origin.remote?.used
-    // First of all: what follows may refuse it.
-    let published = try origin.remote?.use()
-    var candidate = try candidate(published)
-    candidate.published = published
-    if let before, before.isCandidate, let published, !published.isCandidate, !published.isSame(as: before) {
-      candidate.isReturn = true
-    }
-    return candidate
-  }
-
-  /// - Parameter published: The manifest of a source that is not a file.
-  private func candidate(_ published: PublishedManifest?) throws -> Candidate {
-    let check = try configuration.trust.map { try self.check($0) }
-    guard let check else {
-      switch origin {
-      case .none: return try candidate(Manifest())
-      case .file(let path): return try candidate(try Manifest.load(path: path))
-      case .remote(let remote):
-        guard let published else { return try candidate(Manifest()) }
-        let manifest = try Manifest(bytes: published.text, path: remote.label, directory: nil)
-        output.logger.warning(
-          "the manifest is not signed, so each user with write access to its source can run code here; sign it, and start with --trust",
-          metadata: ["manifest": "\(remote.label)"])
-        return try candidate(manifest)
-      }
-    }
     switch origin {
-    case .none: return try candidate(Manifest(), check)
+    case .none: return try candidate(Manifest(), check())
     case .file(let path):
+      guard let check = try check() else { return try candidate(try Manifest.load(path: path)) }
       let (manifest, file, text) = try check.manifest(at: path)
       return try candidate(manifest, check, (file, text))
     case .remote(let remote):
-      guard let published else { return try candidate(Manifest(), check) }
-      let (manifest, file, text) = try check.manifest(published, named: remote.label)
-      return try candidate(manifest, check, (file, text))
+      let before = remote.used
+      // First of all: what follows may refuse it.
+      let published = try remote.use()
+      var candidate = try candidate(published, named: remote.label)
+      candidate.published = published
+      candidate.isReturn = before.map { $0.isCandidate && !published.isCandidate && !published.isSame(as: $0) } ?? false
+      return candidate
     }
   }
+
+  private func candidate(_ published: PublishedManifest, named label: String) throws -> Candidate {
+    guard let check = try check() else {
+      let manifest = try Manifest(bytes: published.text, path: label, directory: nil)
+      output.logger.warning(
+        "the manifest is not signed, so each user with write access to its source can run code here; sign it, and start with --trust",
+        metadata: ["manifest": "\(label)"])
+      return try candidate(manifest)
+    }
+    let (manifest, file, text) = try check.manifest(published, named: label)
+    return try candidate(manifest, check, (file, text))
+  }
+
+  /// Nil if signatures are not checked.
+  private func check() throws -> ReleaseCheck? { try configuration.trust.map { try check($0) } }
 
   /// - Parameters:
   ///   - check: Verifies the files of the plugins; nil if signatures are not checked.

@@ -75,7 +75,7 @@ final class Reloader: Sendable {
       live.change {
         let report = reload(loaded.result, group.triggers, anew: group.anew, since: start)
         note(report)
-        tell(report.outcome, of: loaded.published, live.current)
+        notifySource(report.outcome, of: loaded.published, live.current)
         return report
       }
     }
@@ -97,19 +97,19 @@ final class Reloader: Sendable {
   /// - Parameters:
   ///   - published: Nil if it is from a file, or was not read.
   ///   - generation: The generation that serves.
-  func tell(_ outcome: ReloadReport.Outcome, of published: PublishedManifest?, _ generation: Generation) {
+  func notifySource(_ outcome: ReloadReport.Outcome, of published: PublishedManifest?, _ generation: Generation) {
     guard let published, let remote = source.origin.remote else { return }
-    let told: ManifestOutcome =
+    let result: ManifestOutcome =
       switch outcome {
       case .accepted, .promoted: .serves(generation: generation.number)
       case .onTrial: .onTrial
       case .rolledBack(let reason): .rolledBack(live.output.redacted(reason))
       case .refused(let problems): .refused(live.output.redacted(problems.joined(separator: "\n")))
       }
-    remote.note(told, of: published)
+    remote.note(result, of: published)
   }
 
-  /// Keeps the current generation if it was a candidate when it began to serve, and is none any more.
+  /// Keeps the current generation if it was a candidate when it began to serve, and has become stable.
   func keepConfirmed() async {
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       queue.async { [self] in
@@ -204,7 +204,7 @@ final class Reloader: Sendable {
         outcome: .promoted, trigger: trigger, generation: live.current.number, difference: difference,
         duration: .now - trial.start)
       note(report)
-      tell(report.outcome, of: trial.generation.published, trial.generation)
+      notifySource(report.outcome, of: trial.generation.published, trial.generation)
       return report
     }
   }
@@ -221,7 +221,7 @@ final class Reloader: Sendable {
         outcome: .rolledBack(reason), trigger: trigger, generation: live.current.number, difference: difference,
         duration: .now - trial.start)
       note(report)
-      tell(report.outcome, of: trial.generation.published, live.current)
+      notifySource(report.outcome, of: trial.generation.published, live.current)
       return report
     }
   }

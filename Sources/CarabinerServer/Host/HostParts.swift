@@ -33,6 +33,6 @@ struct HostParts: Sendable {
       first, recorder: recorder, timings: StageTimings(interval: configuration.timingInterval), output: output)
     reloader = Reloader(live, source)
     reloader.keep(first)
-    reloader.tell(.accepted, of: first.published, first)
+    reloader.notifySource(.accepted, of: first.published, first)
   }
 }

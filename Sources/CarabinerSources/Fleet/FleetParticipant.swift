@@ -74,7 +74,7 @@ struct FleetParticipant: Sendable {
 
   // MARK: Reports
 
-  /// The manifest that the node is to serve; an error if there is no stable one, or it is too long.
+  /// The manifest that the node is to serve; an error if the stable one is missing or too long.
   var published: Result<PublishedManifest, SourceError> {
     do throws(SourceError) {
       return .success(try manifest())
@@ -134,7 +134,7 @@ struct FleetParticipant: Sendable {
     await decide()
   }
 
-  /// Takes what the host did with a manifest.
+  /// Takes the outcome of a manifest in the host.
   mutating func take(_ outcome: ManifestOutcome, of id: CandidateID) async {
     let holds = rule?.holds(id) == true
     switch outcome {

@@ -30,8 +30,9 @@ final class EtcdChain: Sendable {
     "carabiner: 1\nheaders: {x-version: '\(version)'}\n\(more)\n"
   }
 
-  func put(_ text: String, to key: String = "stable") async throws {
-    _ = try await client.transaction(if: [], then: [.put("\(Self.prefix)/\(key)", Array(text.utf8))])
+  /// - Returns: The revision of the change.
+  @discardableResult func put(_ text: String, to key: String = "stable") async throws -> Int64 {
+    try await client.transaction(if: [], then: [.put("\(Self.prefix)/\(key)", Array(text.utf8))]).revision
   }
 
   func remove(_ key: String = "stable") async throws {

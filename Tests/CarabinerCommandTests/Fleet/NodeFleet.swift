@@ -88,7 +88,7 @@ final class NodeFleet: Sendable {
     try await eventually { try await states()[name] == state.rawValue }
   }
 
-  /// Waits until there is no candidate any more.
+  /// Waits until the candidate is removed.
   func isOver() async throws -> Bool { try await eventually { try await state().candidate == nil } }
 
   /// Whether the candidate is halted, after some time.
