@@ -247,7 +247,8 @@ if hasServers {
     .target(
       name: "CarabinerGateway",
       dependencies: [
-        "Carabiner", "CarabinerDigest", "CarabinerHTTP1", "CarabinerTracing", "CarabinerWire", "CSwiftRuntime", "CZlib", "CZstd",
+        "Carabiner", "CarabinerDigest", "CarabinerHTTP1", "CarabinerRESP", "CarabinerRedis", "CarabinerTracing",
+        "CarabinerWire", "CSwiftRuntime", "CZlib", "CZstd",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOFoundationCompat", package: "swift-nio"),

@@ -1,4 +1,5 @@
 package import CarabinerRESP
+package import CarabinerWire
 
 extension Manifest {
   /// Servers of Redis or Valkey, and the login.
@@ -51,9 +52,18 @@ extension Manifest {
     package init() {}
   }
 
+  /// The place of the settings of a store in Redis.
+  package static var redisStorePointer: JSONPointer { JSONPointer(components: ["built-ins", "store", "redis"]) }
+  /// The place of the settings of the state that gateways share.
+  package static var sharedPointer: JSONPointer { JSONPointer(components: ["serve", "shared"]) }
+
   /// The prefix of the store in Redis; nil if none is set and the name of the manifest's file cannot be one.
-  package var redisPrefix: String? {
-    if let prefix = store.redis?.prefix { return prefix }
+  package var redisPrefix: String? { store.redis?.prefix ?? usualPrefix }
+
+  /// The prefix of the state that gateways share; nil as for ``redisPrefix``.
+  package var sharedPrefix: String? { serve.shared?.prefix ?? usualPrefix }
+
+  private var usualPrefix: String? {
     let file = path.split(separator: "/").last.map { String($0) } ?? ""
     let name = file.lastIndex(of: ".").map { String(file[..<$0]) } ?? file
     return StorePrefix.isValid(name) ? name : nil

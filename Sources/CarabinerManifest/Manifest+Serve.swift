@@ -34,6 +34,11 @@ extension Manifest {
     /// Whether the upstream gets fields about the client; nil for the default.
     package var sendsForwardedFields: Bool?
 
+    /// The state that gateways share; nil for none.
+    package var shared: Shared?
+    /// The mutations that run once; nil for none.
+    package var idempotency: Idempotency?
+
     /// Whether the gateway is ready only while an endpoint of `main` is available; nil for the default.
     package var isReadyWithUpstream: Bool?
 

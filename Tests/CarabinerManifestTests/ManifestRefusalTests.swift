@@ -247,7 +247,7 @@ struct ManifestRefusalTests {
   static let all =
     documents + settings + others + Refusal.stores + Refusal.redisStores + plugins + Refusal.downloads + Refusal.fleets
     + Refusal.isolations
-    + Refusal.clients
+    + Refusal.clients + Refusal.sharedStates
     + Refusal.gateway
     + Refusal.upstreams
     + chains

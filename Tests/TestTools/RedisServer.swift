@@ -90,7 +90,9 @@ public final class RedisServer: Sendable {
   }
 
   /// The output of redis-cli, without the last line break.
-  public func ask(_ words: String...) throws -> String {
+  public func ask(_ words: String...) throws -> String { try ask(words: words) }
+
+  public func ask(words: [String]) throws -> String {
     let process = ChildProcess()
     process.executableURL = URL(filePath: "/usr/bin/redis-cli")
     process.arguments = ["-p", "\(port)"] + words

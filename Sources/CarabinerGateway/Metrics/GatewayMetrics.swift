@@ -17,6 +17,7 @@ package final class GatewayMetrics: Sendable {
   let sockets = SocketMetrics()
   let operationRules = OperationRuleMetrics()
   let compression = CompressionMetrics()
+  let idempotency = IdempotencyMetrics()
 
   /// Creates metrics with all counters at zero.
   package init() {}
@@ -77,6 +78,7 @@ package final class GatewayMetrics: Sendable {
     sockets.write(to: &text)
     operationRules.write(to: &text)
     compression.write(to: &text)
+    idempotency.write(to: &text)
   }
 }
 

@@ -8,6 +8,16 @@ struct InboundOperations: Sendable {
   var operations: [DynamicOperation]
   /// Whether the client sent a batch. The response is then a list too.
   let isBatch: Bool
+  /// The rule for mutations with a key, and the key; nil if it has none.
+  private(set) var idempotency: (rule: IdempotencyRule, key: IdempotencyKey)?
+
+  /// Reads the key of a mutation.
+  ///
+  /// - Throws: A refusal if the key cannot be used.
+  mutating func identify(_ request: GatewayRequest, _ settings: GatewaySettings) throws(RequestRefusal) {
+    guard let rule = settings.shared?.idempotency else { return }
+    idempotency = try rule.key(request, self).map { (rule, $0) }
+  }
 
   /// Reads a request according to GraphQL over HTTP.
   ///

@@ -62,22 +62,9 @@ struct OperationDelivery {
     if shape.takesOnlyEvents {
       exchange.answer(.ok, fields, event: response.body.bytes)
     } else {
-      exchange.answer(status(of: response), fields, ByteBuffer(bytes: response.body.bytes), compressed: compressed)
+      exchange.answer(shape.whole.status(of: response), fields, ByteBuffer(bytes: response.body.bytes), compressed: compressed)
     }
     ended(response.hasErrors ? .hadErrors : .succeeded)
-  }
-
-  /// Clients of `application/json` treat a status other than 200 as a proxy error, so they always get 200. Clients of
-  /// `application/graphql-response+json` get the upstream's status; a result with data requires a 2xx status. Without an upstream
-  /// status, an executed operation gets 200 (GraphQL over HTTP, 6.4.2).
-  private func status(of response: Response) -> HTTPResponseStatus {
-    guard shape.whole == .graphQLResponse else { return .ok }
-    let status = response.httpResponse.map { HTTPResponseStatus(statusCode: $0.statusCode) } ?? .ok
-    // A stage may have set any number, and the response to an operation needs a body.
-    let isUsable = status != .ok && status.isFinal && status.hasBody
-    if response.body.hasData { return isUsable && status.code < 300 ? status : .ok }
-    guard isUsable else { return response.body.data == nil && response.hasErrors ? .badRequest : .ok }
-    return status
   }
 
   private func addReturned(_ head: HTTPURLResponse, to fields: inout ReplyFields) {
@@ -152,6 +139,19 @@ struct OperationDelivery {
 }
 
 extension ResponseFormat.Whole {
+  /// Clients of `application/json` treat a status other than 200 as a proxy error, so they always get 200. Clients of
+  /// `application/graphql-response+json` get the upstream's status; a result with data requires a 2xx status. Without an upstream
+  /// status, an executed operation gets 200 (GraphQL over HTTP, 6.4.2).
+  func status(of response: GraphQLResponse<DynamicOperation>) -> HTTPResponseStatus {
+    guard self == .graphQLResponse else { return .ok }
+    let status = response.httpResponse.map { HTTPResponseStatus(statusCode: $0.statusCode) } ?? .ok
+    // A stage may have set any number, and the response to an operation needs a body.
+    let isUsable = status != .ok && status.isFinal && status.hasBody
+    if response.body.hasData { return isUsable && status.code < 300 ? status : .ok }
+    guard isUsable else { return response.body.data == nil && response.hasErrors ? .badRequest : .ok }
+    return status
+  }
+
   /// The media type with its parameters.
   var contentType: String {
     switch self {

@@ -20,9 +20,10 @@ package protocol OperationRunner: Sendable {
   ///   - path: The path at which the operation arrived.
   ///   - forwarded: Fields about the client for the upstream; nil for none.
   ///   - trace: The operation's place in a trace; nil if it has none.
+  ///   - sending: Notes whether the operation was sent; nil if the caller does not ask.
   func begin(
     _ operation: DynamicOperation, headers: HTTPHeaders, requestID: String, client: String, path: String,
-    forwarded: ForwardedFields?, trace: RequestTrace?
+    forwarded: ForwardedFields?, trace: RequestTrace?, sending: SendingWatch?
   ) throws -> RunningOperation
 
   /// The plugin that caused an error; nil if none did.

@@ -108,7 +108,7 @@ package final class OperationService: RequestHandler {
     _ shape: ResponseFormat, _ exchange: OperationExchange, _ settings: GatewaySettings
   ) throws(RequestRefusal) {
     let request = exchange.request
-    let inbound = try InboundOperations(
+    var inbound = try InboundOperations(
       request, accepting: shape, gate: gate, policy: exchange.policy, limits: settings.limits)
     exchange.account?.note(inbound.operations)
     if inbound.isBatch { try charge(request, inbound.operations.count - 1, settings) }
@@ -117,6 +117,7 @@ package final class OperationService: RequestHandler {
         406, "a subscription's results come as text/event-stream, or multipart/mixed;subscriptionSpec=1.0; accept one of them",
         code: "NOT_ACCEPTABLE")
     }
+    try inbound.identify(request, settings)
     try admit(inbound, shape, exchange, settings.limits)
   }
 
@@ -145,9 +146,8 @@ package final class OperationService: RequestHandler {
   private func charge(
     _ request: GatewayRequest, _ operations: Int, _ settings: GatewaySettings
   ) throws(RequestRefusal) {
-    guard let rateLimiter = settings.rateLimiter, operations > 0 else { return }
     do throws(RequestRefusal) {
-      try rateLimiter.charge(operations, request.head.headers, request.client)
+      try settings.charge(operations, request.head.headers, request.client)
     } catch {
       metrics.rateLimited()
       throw error
@@ -177,6 +177,7 @@ package final class OperationService: RequestHandler {
   ) async {
     if inbound.isBatch { return await runBatch(inbound.operations, exchange) }
     let operation = inbound.operations[0]
+    if let (rule, key) = inbound.idempotency { return await runOnce(operation, key, by: rule, shape, exchange) }
     do {
       let running = try begin(operation, exchange, exchange.trace)
       let delivery = OperationDelivery(running: running, shape: shape, operation: operation, exchange: exchange)
@@ -186,12 +187,13 @@ package final class OperationService: RequestHandler {
     }
   }
 
-  private func begin(
-    _ operation: DynamicOperation, _ exchange: OperationExchange, _ trace: RequestTrace?
+  func begin(
+    _ operation: DynamicOperation, _ exchange: OperationExchange, _ trace: RequestTrace?, sending: SendingWatch? = nil
   ) throws -> RunningOperation {
     let running = try runner.begin(
       operation, headers: exchange.request.head.headers, requestID: exchange.id, client: exchange.request.client,
-      path: exchange.route, forwarded: settings.value.forwardedFields(of: exchange.request), trace: trace)
+      path: exchange.route, forwarded: settings.value.forwardedFields(of: exchange.request), trace: trace,
+      sending: sending)
     exchange.account?.note(generation: running.generation)
     return running
   }

@@ -13,19 +13,25 @@ package final class GatewaySettings: Sendable {
   let isReadyWithUpstream: Bool
   /// Limits the rate of each client; nil for no limit.
   let rateLimiter: RateLimiter?
+  /// The state that the gateways of a fleet share; nil without `serve.shared`.
+  package let shared: SharedState?
+  /// The rates that they count together; nil without a rate.
+  package var sharedRates: SharedRates? { shared?.rates }
   /// The page for browsers; nil if there is none.
   let page: QueryPage?
 
   /// - Parameter predecessor: The settings that these replace. Its counts of clients stay if the rate is the same.
   package init(
     paths: [String] = ["/graphql"], limits: GatewayLimits = GatewayLimits(), trustedProxies: [IPNetwork] = [],
-    sendsForwardedFields: Bool = false, isReadyWithUpstream: Bool = false, replacing predecessor: GatewaySettings? = nil
+    sendsForwardedFields: Bool = false, isReadyWithUpstream: Bool = false, shared: SharedState? = nil,
+    replacing predecessor: GatewaySettings? = nil
   ) {
     self.paths = paths
     self.limits = limits
     self.trustedProxies = trustedProxies
     self.sendsForwardedFields = sendsForwardedFields
     self.isReadyWithUpstream = isReadyWithUpstream
+    self.shared = shared
     rateLimiter =
       if let rate = limits.rate { predecessor?.limits.rate == rate ? predecessor?.rateLimiter : RateLimiter(rate) } else { nil }
     page = limits.servesQueryPage ? predecessor?.page ?? QueryPage() : nil

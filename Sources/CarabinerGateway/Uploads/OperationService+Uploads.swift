@@ -22,8 +22,9 @@ extension OperationService {
     exchange.reply.prepared(
       by: Task(executorPreference: exchange.executor) { [self] in
         do {
-          let inbound = try await InboundOperations(form, gate: gate, policy: exchange.policy)
+          var inbound = try await InboundOperations(form, gate: gate, policy: exchange.policy)
           exchange.account?.note(inbound.operations)
+          try inbound.identify(exchange.request, settings.value)
           try admit(inbound, shape, exchange, limits)
         } catch let refusal as RequestRefusal {
           exchange.refuse(refusal)

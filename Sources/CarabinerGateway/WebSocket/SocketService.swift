@@ -82,7 +82,7 @@ final class SocketService: Sendable {
   func admit(_ operation: SocketOperation, _ link: SocketLink) throws(RequestRefusal) {
     let client = link.client
     do throws(RequestRefusal) {
-      try settings.value.rateLimiter?.charge(1, link.headers, client)
+      try settings.value.charge(1, link.headers, client)
     } catch {
       operationMetrics.rateLimited()
       throw error

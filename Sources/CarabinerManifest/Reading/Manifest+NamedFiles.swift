@@ -37,7 +37,9 @@ extension Manifest {
     let upstreams = (manifest["upstreams"]?.object ?? [:]).flatMap { _, upstream in
       ["ca-file", "certificate", "key"].compactMap { upstream["tls"]?[$0]?.string }
     }
-    let redis = ["ca-file", "certificate", "key"].compactMap { manifest["built-ins"]?["store"]?["redis"]?[$0]?.string }
+    let redis = [manifest["built-ins"]?["store"]?["redis"], manifest["serve"]?["shared"]].flatMap { servers in
+      ["ca-file", "certificate", "key"].compactMap { servers?[$0]?.string }
+    }
     let lists = manifest["serve"]?["operations"]?["allow"]?["files"]?.array ?? []
     let listeners = (manifest["serve"]?["listeners"]?.array ?? []).flatMap { listener in
       [listener["tls"]?["client-ca"]?.string].compactMap(\.self)

@@ -2,7 +2,7 @@ internal import CarabinerRESP
 internal import CarabinerWire
 
 extension ManifestReader {
-  private static let redisServerKeys = ["urls", "user", "password", "ca-file", "certificate", "key"]
+  static let redisServerKeys = ["urls", "user", "password", "ca-file", "certificate", "key"]
   private static let redisStoreKeys =
     redisServerKeys + ["connections", "prefix", "read-budget", "write-queue", "time-to-live", "near"]
 
@@ -40,7 +40,7 @@ extension ManifestReader {
     }
   }
 
-  private mutating func redisPrefix(_ json: JSONValue, _ pointer: JSONPointer) -> String? {
+  mutating func redisPrefix(_ json: JSONValue, _ pointer: JSONPointer) -> String? {
     guard let text = text(json, pointer) else { return nil }
     guard StorePrefix.isValid(text) else {
       problem(
@@ -63,7 +63,7 @@ extension ManifestReader {
   // MARK: Servers
 
   /// The keys of servers. The object may have others.
-  private mutating func redisServers(_ object: JSONObject, _ pointer: JSONPointer) -> Manifest.RedisServers {
+  mutating func redisServers(_ object: JSONObject, _ pointer: JSONPointer) -> Manifest.RedisServers {
     var servers = Manifest.RedisServers()
     if object["urls"] == nil { problem(.missing, pointer, "the servers are missing; write urls: [\"redis://HOST:PORT\"]") }
     for (key, value) in object {

@@ -5,6 +5,7 @@ extension ManifestReader {
   private static let serveKeys = [
     "forward-headers", "return-headers", "connection-init-headers", "cache-policy", "canary", "shadow", "cors", "operations",
     "compression", "paths", "limits", "trusted-proxies", "forwarded-fields", "listeners", "ready",
+    "shared", "idempotency",
   ]
 
   mutating func readServe(_ json: JSONValue, _ pointer: JSONPointer) {
@@ -32,11 +33,14 @@ extension ManifestReader {
       case "forwarded-fields": manifest.serve.sendsForwardedFields = truth(value, place)
       case "listeners": manifest.serve.listeners = listeners(value, place)
       case "ready": readReadiness(value, place)
+      case "shared": manifest.serve.shared = shared(value, place)
+      case "idempotency": manifest.serve.idempotency = idempotency(value, place)
       case "limits": manifest.serve.limits = limits(value, place)
       default: break
       }
     }
     refuseUntrustedProxies(pointer)
+    if object["shared"] == nil { refuseIdempotencyAlone(pointer) }
   }
 
   private mutating func readReadiness(_ json: JSONValue, _ pointer: JSONPointer) {

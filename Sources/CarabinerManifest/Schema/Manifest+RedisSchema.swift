@@ -1,4 +1,19 @@
 extension Manifest {
+  /// The properties of servers, for ``redisStoreSchema`` and ``sharedSchema``.
+  static let redisServerProperties = """
+    "urls": {
+      "description": "redis://HOST:PORT/DB, or rediss:// with TLS. The first server that can be reached is used. User and password have keys of their own.",
+      "type": "array", "minItems": 1, "maxItems": \(RedisServers.maximumURLs), "items": {"type": "string", "pattern": "^rediss?://[^@?#/]+(/[0-9]*)?$"}
+    },
+    "user": {"$ref": "#/$defs/text", "description": "The user; may contain references. Without it the default user logs in."},
+    "password": {"$ref": "#/$defs/text", "description": "The password; may contain references."},
+    "ca-file": {
+      "$ref": "#/$defs/text", "description": "The certificate authorities of the servers (PEM), relative to the manifest. Without it those of the system."
+    },
+    "certificate": {"$ref": "#/$defs/text", "description": "The certificate of the host for servers that demand one (PEM), relative to the manifest."},
+    "key": {"$ref": "#/$defs/text", "description": "The key of the certificate (PEM), relative to the manifest."}
+    """
+
   /// The part of ``schema`` for `built-ins.store.redis`.
   static let redisStoreSchema = """
     {
@@ -8,17 +23,7 @@ extension Manifest {
       "additionalProperties": false,
       "dependentRequired": {"user": ["password"], "certificate": ["key"], "key": ["certificate"]},
       "properties": {
-        "urls": {
-          "description": "redis://HOST:PORT/DB, or rediss:// with TLS. The first server that can be reached is used. User and password have keys of their own.",
-          "type": "array", "minItems": 1, "maxItems": \(RedisServers.maximumURLs), "items": {"type": "string", "pattern": "^rediss?://[^@?#/]+(/[0-9]*)?$"}
-        },
-        "user": {"$ref": "#/$defs/text", "description": "The user; may contain references. Without it the default user logs in."},
-        "password": {"$ref": "#/$defs/text", "description": "The password; may contain references."},
-        "ca-file": {
-          "$ref": "#/$defs/text", "description": "The certificate authorities of the servers (PEM), relative to the manifest. Without it those of the system."
-        },
-        "certificate": {"$ref": "#/$defs/text", "description": "The certificate of the host for servers that demand one (PEM), relative to the manifest."},
-        "key": {"$ref": "#/$defs/text", "description": "The key of the certificate (PEM), relative to the manifest."},
+        \(redisServerProperties),
         "connections": {"type": "integer", "minimum": 1, "maximum": \(RedisStore.maximumConnections), "default": 1, "description": "The connections for commands."},
         "prefix": {
           "type": "string", "pattern": "^[-0-9A-Za-z]{1,64}$", "description": "The name of the store in the servers. Without it the name of the manifest's file without its suffix."

@@ -59,6 +59,8 @@ extension Manifest {
         },
         "limits": \(limitsSchema),
         "listeners": \(listenersSchema),
+        "shared": \(sharedSchema),
+        "idempotency": \(idempotencySchema),
         "ready": {
           "description": "The conditions of /readyz beside a serving generation.",
           "type": "object",
@@ -80,6 +82,7 @@ extension Manifest {
           "description": "Whether the upstream gets X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host."
         }
       },
+      "dependentRequired": {"idempotency": ["shared"]},
       "not": {"required": ["canary", "shadow"]}
     }
     """

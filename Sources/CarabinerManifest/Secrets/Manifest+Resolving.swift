@@ -67,13 +67,14 @@ extension Manifest {
     return resolved
   }
 
-  /// The user and the password of the store in Redis.
+  /// The user and the password of servers of Redis.
   ///
+  /// - Parameter pointer: The place of the servers in the manifest.
   /// - Throws: ``ManifestError`` with the places of references that cannot be resolved.
-  package func resolvedRedisLogin(_ secrets: SecretReferences) throws -> (user: String?, password: String?) {
-    let pointer = JSONPointer(components: ["built-ins", "store", "redis"])
+  package func resolvedLogin(
+    of servers: RedisServers?, at pointer: JSONPointer, _ secrets: SecretReferences
+  ) throws -> (user: String?, password: String?) {
     do throws(ManifestProblem) {
-      let servers = store.redis?.servers
       let user = try servers?.user.map { text throws(ManifestProblem) in
         try secrets.resolve(text, at: pointer.appending("user"))
       }
@@ -89,8 +90,8 @@ extension Manifest {
   /// Hides the values of all references of the manifest that can be resolved.
   package func redaction(_ secrets: SecretReferences) -> SecretRedaction {
     let urls = upstreams.flatMap { $0.endpoints.map(\.url) }
-    let redis = store.redis?.servers
-    let texts = [endpoint, settings.webSocket?.url, redis?.user, redis?.password].compactMap(\.self)
+    let logins = [store.redis?.servers, serve.shared?.servers].flatMap { [$0?.user, $0?.password] }
+    let texts = ([endpoint, settings.webSocket?.url] + logins).compactMap(\.self)
     let places = (texts + urls).map { JSONValue.string($0) }
     let fields = headers.fields + downloads.flatMap(\.headers.fields)
     let values = places + [settings.webSocket?.connectionInit].compactMap(\.self) + fields.map { .string($0.value) }
@@ -112,7 +113,11 @@ extension Manifest {
     for download in downloads {
       do throws(ManifestProblem) { _ = try resolvedHeaders(of: download, secrets) } catch { problems += placed([error]) }
     }
-    do { _ = try resolvedRedisLogin(secrets) } catch { problems += (error as? ManifestError)?.problems ?? [] }
+    for (servers, pointer) in [(store.redis?.servers, Self.redisStorePointer), (serve.shared?.servers, Self.sharedPointer)] {
+      do { _ = try resolvedLogin(of: servers, at: pointer, secrets) } catch {
+        problems += (error as? ManifestError)?.problems ?? []
+      }
+    }
     return problems
   }
 }

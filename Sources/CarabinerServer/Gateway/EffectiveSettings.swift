@@ -39,10 +39,10 @@ struct EffectiveSettings: Sendable {
   }
 
   /// The settings for requests and connections.
-  func gateway(replacing predecessor: GatewaySettings? = nil) -> GatewaySettings {
+  func gateway(sharing shared: SharedState? = nil, replacing predecessor: GatewaySettings? = nil) -> GatewaySettings {
     GatewaySettings(
       paths: paths, limits: limits, trustedProxies: trustedProxies, sendsForwardedFields: sendsForwardedFields,
-      isReadyWithUpstream: isReadyWithUpstream, replacing: predecessor)
+      isReadyWithUpstream: isReadyWithUpstream, shared: shared, replacing: predecessor)
   }
 
   private static func text(_ texts: [String]) -> String { "[\(texts.joined(separator: ", "))]" }

@@ -18,6 +18,7 @@ final class GatewayAdjuster: ManifestFollower {
   private let metrics: ServerMetrics
   private let logger: Logger
   private let effective: Mutex<EffectiveSettings>
+  private let shared = Mutex<SharedUse?>(nil)
   /// The listeners that flags name; nil if the manifest names them.
   private let placesOfFlags: [ListenerPlace]?
   /// The listeners of `--metrics`.
@@ -76,6 +77,7 @@ final class GatewayAdjuster: ManifestFollower {
   func prepared(_ manifest: Manifest) async throws -> GatewayChange {
     let next = EffectiveSettings(configuration, manifest, logger)
     var change = GatewayChange(adjuster: self, next: next)
+    change.shared = try SharedUse.of(manifest, next.limits.rate, replacing: shared.withLock(\.self))
     do {
       for plan in try plans(next) {
         let settings = try settings(of: plan, &change.certificates)
@@ -102,7 +104,9 @@ final class GatewayAdjuster: ManifestFollower {
   func adopt(_ change: GatewayChange, accepts: Bool = true) {
     let next = change.next
     effective.withLock { $0 = next }
-    operations.set(next.gateway(replacing: operations.settings.value))
+    shared.withLock { $0 = change.shared }
+    metrics.host.shared.set(change.shared?.store)
+    operations.set(next.gateway(sharing: change.shared?.state, replacing: operations.settings.value))
     unsent.set(next.limits)
     certificates.keep(change.certificates)
     for entry in change.servers where !entry.isNew { entry.server.set(entry.settings) }

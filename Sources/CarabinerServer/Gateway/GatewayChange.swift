@@ -12,6 +12,7 @@ struct GatewayChange: PreparedChange {
   let adjuster: GatewayAdjuster
   let next: EffectiveSettings
   var servers: [Entry] = []
+  var shared: SharedUse?
   var certificates: [Certificates.Identity: ServerCertificate] = [:]
 
   init(adjuster: GatewayAdjuster, next: EffectiveSettings) {

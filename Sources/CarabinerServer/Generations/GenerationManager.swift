@@ -67,16 +67,17 @@ final class GenerationManager: OperationRunner {
 
   func begin(
     _ operation: DynamicOperation, headers: HTTPHeaders, requestID: String, client: String, path: String,
-    forwarded fields: ForwardedFields?, trace: RequestTrace?
+    forwarded fields: ForwardedFields?, trace: RequestTrace?, sending: SendingWatch?
   ) throws -> RunningOperation {
     let (generation, trial) = enter { field in field.flatMap { headers[$0] } ?? client }
     do {
       var forwarded = Self.forwarded(headers, generation.forwardedHeaders, requestID)
       fields?.set(in: &forwarded)
       trace?.passOn(in: &forwarded)
+      let tracer = timings.nextTracer(beside: trace?.chain(of: operation, generation: generation.number))
       let results = try generation.host.results(
         of: operation, headers: forwarded, cachePolicy: generation.cachePolicy, path: path,
-        tracer: timings.nextTracer(beside: trace?.chain(of: operation, generation: generation.number)))
+        tracer: sending.map { $0.tracer(beside: tracer) } ?? tracer)
       guard trial != nil || recorder != nil else {
         return RunningOperation(
           results: results, generation: generation.number, returnedHeaders: generation.returnedHeaders,

@@ -31,7 +31,8 @@ extension Manifest {
     do throws(RedisError) {
       return try RedisNormalizedCache(settings)
     } catch {
-      throw ManifestError(path: path, problems: placed([ManifestProblem(.invalidValue, at: Self.redisPlace, error.message)]))
+      throw ManifestError(
+        path: path, problems: placed([ManifestProblem(.invalidValue, at: Self.redisStorePointer, error.message)]))
     }
   }
 
@@ -39,12 +40,8 @@ extension Manifest {
   ///
   /// - Throws: ``ManifestError`` if a reference cannot be resolved, or there is no prefix.
   package func redisSettings(_ redis: RedisStore, _ secrets: SecretReferences) throws -> RedisStoreSettings {
-    let login = try resolvedRedisLogin(secrets)
     guard let prefix = redisPrefix else { throw ManifestError(path: path, problems: placed(storeProblems())) }
-    var connection = RedisSettings(urls: redis.servers.urls, node: ProcessInfo.processInfo.hostName)
-    (connection.user, connection.password) = (login.user, login.password)
-    connection.authorityFile = redis.servers.authorityFile
-    (connection.certificateFile, connection.keyFile) = (redis.servers.certificateFile, redis.servers.keyFile)
+    var connection = try connection(redis.servers, at: Self.redisStorePointer, secrets)
     connection.connections = redis.connections
     var settings = RedisStoreSettings(connection, prefix: prefix)
     settings.policy = store.policy
@@ -55,7 +52,20 @@ extension Manifest {
     return settings
   }
 
-  private static var redisPlace: JSONPointer { JSONPointer(components: ["built-ins", "store", "redis"]) }
+  /// The settings of connections to servers, with the login.
+  ///
+  /// - Parameter pointer: The place of the servers in the manifest.
+  /// - Throws: ``ManifestError`` if a reference cannot be resolved.
+  func connection(
+    _ servers: RedisServers, at pointer: JSONPointer, _ secrets: SecretReferences
+  ) throws -> RedisSettings {
+    let login = try resolvedLogin(of: servers, at: pointer, secrets)
+    var connection = RedisSettings(urls: servers.urls, node: ProcessInfo.processInfo.hostName)
+    (connection.user, connection.password) = (login.user, login.password)
+    connection.authorityFile = servers.authorityFile
+    (connection.certificateFile, connection.keyFile) = (servers.certificateFile, servers.keyFile)
+    return connection
+  }
 
   /// The maximum size of a file with certificates or a key, in bytes.
   private static let maximumCertificateBytes = 16 << 20
@@ -66,7 +76,14 @@ extension Manifest {
   /// - Throws: ``ManifestError`` if a reference cannot be resolved.
   func storeIdentity(_ secrets: SecretReferences) throws -> [UInt8]? {
     guard let servers = store.redis?.servers else { return nil }
-    let login = try resolvedRedisLogin(secrets)
+    return try identity(of: servers, at: Self.redisStorePointer, secrets)
+  }
+
+  /// A digest of the login of servers, and of the contents of their certificate files.
+  ///
+  /// - Throws: ``ManifestError`` if a reference cannot be resolved.
+  func identity(of servers: RedisServers, at pointer: JSONPointer, _ secrets: SecretReferences) throws -> [UInt8] {
+    let login = try resolvedLogin(of: servers, at: pointer, secrets)
     var parts = [login.user, login.password].map { $0.map { Array($0.utf8) } }
     for file in [servers.authorityFile, servers.certificateFile, servers.keyFile] {
       parts.append(file.flatMap { try? BoundedFile.bytes(at: $0, maximumBytes: Self.maximumCertificateBytes) })
@@ -84,13 +101,13 @@ extension Manifest {
 
   /// The reasons why the store cannot be used. Nothing is created or changed, and no connection is made.
   package func storeProblems() -> [ManifestProblem] {
-    if store.redis != nil, redisPrefix == nil {
-      return [
-        ManifestProblem(
-          .missing, at: Self.redisPlace,
-          "the prefix is missing, and the name of the manifest's file cannot be one; write prefix: with letters, digits and hyphens"
-        )
-      ]
+    let withoutPrefix =
+      (store.redis != nil && redisPrefix == nil ? [Self.redisStorePointer] : [])
+      + (serve.shared != nil && sharedPrefix == nil ? [Self.sharedPointer] : [])
+    guard withoutPrefix.isEmpty else {
+      let message =
+        "the prefix is missing, and the name of the manifest's file cannot be one; write prefix: with letters, digits and hyphens"
+      return withoutPrefix.map { ManifestProblem(.missing, at: $0, message) }
     }
     guard let file = store.file, let size = try? FileManager.default.attributesOfItem(atPath: file)[.size] as? Int, size > 0
     else { return [] }

@@ -18,6 +18,8 @@ struct HostMetrics: Sendable {
   let trust: TrustPolicy?
   /// The source of the manifest; nil for a file.
   let remote: RemoteManifest?
+  /// The store of the state that gateways share.
+  let shared = CurrentSharedStore()
 
   /// Adds the metrics to a sink.
   func write(to sink: inout some MetricSink) {
@@ -29,9 +31,7 @@ struct HostMetrics: Sendable {
     writePlugins(&sink)
     WorkerMetrics(live.current.host.chain.workers()).write(to: &sink)
     live.timings.write(to: &sink)
-    if let cache = live.current.host.client.store.cache as? RedisNormalizedCache {
-      RedisMetrics(figures: cache.figures).write(to: &sink)
-    }
+    RedisMetrics(store: live.current.host.client.store.cache as? RedisNormalizedCache, shared: shared.value).write(to: &sink)
     writeUpstream(&sink)
     UpstreamMetrics(live.current.host.upstreams).write(to: &sink)
   }

@@ -16,10 +16,9 @@ struct RateLimitTests {
     let rate: RequestRate
     let capacity: Int
 
-    init(_ text: String, burst: Int? = nil, key: String? = nil, capacity: Int = RateLimiter.rememberedClients) throws {
+    init(_ text: String, burst: Int? = nil, capacity: Int = RateLimiter.rememberedClients) throws {
       var rate = try #require(RequestRate(text))
       if let burst { rate.burst = burst }
-      rate.keyField = key
       self.rate = rate
       self.capacity = capacity
     }
@@ -107,8 +106,9 @@ struct RateLimitTests {
 
   @Test("clients are distinguished by a header field, or by address without it")
   func keys() throws {
-    let limiter = try Stand("1/s", key: "X-User").limiter()
-    func key(_ headers: HTTPHeaders, _ client: String = "1.2.3.4") -> String { limiter.key(headers, client) }
+    func key(_ headers: HTTPHeaders, _ client: String = "1.2.3.4") -> String {
+      RateLimiter.key(headers, client, field: "X-User")
+    }
     #expect(key(["x-user": "a"]) == key(["X-User": "a"], "5.6.7.8"))
     #expect(key(["x-user": "a"]) != key(["x-user": "b"]))
     #expect(key([:]) == "1.2.3.4")

@@ -223,6 +223,8 @@ struct SettingsTests {
           - {address: "127.0.0.1:4000", roles: [admin]}
           - {address: "localhost"}
           - {address: ":0", tls: {certificates: [{certificate: absent.pem}], client-certificate: require, minimum-version: 1.1}}
+        shared: {urls: ["http://cache.test"], user: a, prefix: "a b", sync: 1ms, budget: 1h, near: {}}
+        idempotency: {header: "a b", keep: 1s, body: 1GiB, on-unavailable: wait, stranger: 1}
       """, to: "bad.yaml")
     let run = try await CommandRun(["check", "-m", path])
     #expect(run.status == 3)

@@ -1,5 +1,4 @@
 internal import Carabiner
-internal import CarabinerWire
 internal import NIOCore
 internal import Synchronization
 
@@ -65,20 +64,10 @@ final class RateLimiter: Sendable {
     }
   }
 
-  /// Takes one token per operation.
-  ///
-  /// - Throws: A refusal with the status 429 if the bucket has too few tokens.
-  func charge(_ operations: Int, _ headers: HTTPHeaders, _ client: String) throws(RequestRefusal) {
-    guard case .refused(let time) = take(operations, from: key(headers, client)) else { return }
-    throw RequestRefusal(
-      429, "this client sends more than \(rate); try again when Retry-After says", code: "RATE_LIMITED",
-      headers: ["Retry-After": String(time.wholeSeconds)])
-  }
-
   /// The key that a request is counted for: the value of the configured field, or else the network of the address.
-  func key(_ headers: HTTPHeaders, _ client: String) -> String {
-    if let field = rate.keyField, let value = headers[field] { return "\(field) \(value)" }
-    return Self.network(of: client)
+  static func key(_ headers: HTTPHeaders, _ client: String, field: String?) -> String {
+    if let field, let value = headers[field] { return "\(field) \(value)" }
+    return network(of: client)
   }
 
   /// The IPv4 address, or the /64 network of an IPv6 address, because one subscriber usually has all addresses of such a network.
@@ -92,9 +81,4 @@ final class RateLimiter: Sendable {
     let zeros = Array(repeating: Substring("0"), count: max(0, 8 - front.count - back.count))
     return (front + zeros + back).prefix(4).joined(separator: ":")
   }
-}
-
-extension Duration {
-  /// The duration in seconds, rounded up.
-  fileprivate var wholeSeconds: Int64 { components.seconds + (components.attoseconds > 0 ? 1 : 0) }
 }

@@ -1,0 +1,26 @@
+internal import Carabiner
+internal import CarabinerWire
+
+extension GatewaySettings {
+  /// Counts operations of a client that are about to begin.
+  ///
+  /// - Throws: A refusal with the status 429 if the client exceeds its rate.
+  func charge(_ operations: Int, _ headers: HTTPHeaders, _ client: String) throws(RequestRefusal) {
+    guard let rate = limits.rate, let rateLimiter, operations > 0 else { return }
+    let key = RateLimiter.key(headers, client, field: rate.keyField)
+    var verdict = sharedRates?.verdict(operations, for: key) ?? .allowed
+    if verdict == .allowed { verdict = rateLimiter.take(operations, from: key) }
+    guard case .refused(let time) = verdict else {
+      sharedRates?.count(operations, for: key)
+      return
+    }
+    throw RequestRefusal(
+      429, "this client sends more than \(rate); try again when Retry-After says", code: "RATE_LIMITED",
+      headers: ["Retry-After": String(time.wholeSeconds)])
+  }
+}
+
+extension Duration {
+  /// The duration in seconds, rounded up.
+  fileprivate var wholeSeconds: Int64 { components.seconds + (components.attoseconds > 0 ? 1 : 0) }
+}

@@ -1,0 +1,241 @@
+internal import CarabinerDigest
+internal import CarabinerWire
+internal import NIOCore
+internal import Synchronization
+
+/// Counts the operations of clients together with the other gateways of a fleet.
+///
+/// Time is divided into windows by the clock of the shared server. A gateway counts by itself, and at an interval adds its counts to those
+/// of the server: a round. A client is refused when the operations of the current window, and of the last one as far as it overlaps a
+/// window that ends now, exceed the rate. No request waits for a round.
+///
+/// While the server does not answer, nothing is refused here, and the buckets of ``RateLimiter`` decide alone.
+package final class SharedRates: Sendable {
+  /// The length of a window is at least this, because the counts of other gateways arrive late: with windows of a second, four gateways
+  /// would let half more pass.
+  static let minimumWindow: Int64 = 10_000
+  /// The most clients that are counted. Further ones have only their buckets.
+  static let maximumClients = 100_000
+  /// The most clients of a round. Others follow in the next one.
+  static let maximumClientsPerRound = 5000
+  /// After this time without a round, one asks for the time alone, in milliseconds.
+  private static let timeInterval: Int64 = 30_000
+
+  private struct Client {
+    let digest: [UInt8]
+    /// The number of the window of the counts.
+    var window: Int64
+    /// The operations of the window and of the one before in all gateways, as far as they are known, with those that were sent.
+    var current = 0
+    var last = 0
+    /// The operations that were not sent.
+    var unsent = 0
+    var unsentOfLast = 0
+    /// Whether the next rounds ask for it.
+    var isSeen = false
+
+    /// Begins with a later window.
+    mutating func move(to next: Int64) {
+      guard next > window else { return }
+      (last, unsentOfLast) = next == window + 1 ? (current, unsent) : (0, 0)
+      (current, unsent, window) = (0, 0, next)
+    }
+  }
+
+  private struct State {
+    var clients: [Int: Client] = [:]
+    /// The keys of clients for the next rounds, in the order in which they were seen.
+    var seen: [Int] = []
+    /// The time of the server minus the local time, in milliseconds; nil before the first round.
+    var offset: Int64?
+    /// Whether the last round succeeded.
+    var isCurrent = false
+    var lastRound: Int64?
+    /// The window in which forgotten clients were removed.
+    var cleaned: Int64 = 0
+  }
+
+  private let rate: RequestRate
+  private let maximumClients: Int
+  private let now: @Sendable () -> Int64
+  private let state = Mutex(State())
+  /// The length of a window in milliseconds.
+  package let window: Int64
+  /// The operations that a window may have.
+  private let limit: Double
+
+  /// - Parameter now: The time of a monotonic clock, in milliseconds.
+  package init(
+    _ rate: RequestRate, maximumClients: Int = SharedRates.maximumClients,
+    now: @escaping @Sendable () -> Int64 = { Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000) }
+  ) {
+    self.rate = rate
+    self.maximumClients = maximumClients
+    self.now = now
+    let perMillisecond = Double(rate.count) * 1e6 / Double(rate.unit.nanoseconds)
+    window = max(Self.minimumWindow, Int64((Double(rate.burst) / perMillisecond).rounded(.up)))
+    limit = perMillisecond * Double(window)
+  }
+
+  /// The number of clients that are counted.
+  var clientCount: Int { state.withLock { $0.clients.count } }
+
+  // MARK: Requests
+
+  /// Whether a client may begin operations. They are not counted yet.
+  func verdict(_ operations: Int, for key: String) -> RateLimiter.Verdict {
+    let now = now()
+    return state.withLock { state in
+      guard state.isCurrent, let offset = state.offset else { return .allowed }
+      let (time, id) = (now + offset, key.hashValue)
+      guard var client = state.clients[id] else { return .allowed }
+      client.move(to: time / window)
+      see(&client, id, &state)
+      state.clients[id] = client
+      return verdict(Double(operations), client, at: time)
+    }
+  }
+
+  /// Counts operations of a client that begin.
+  func count(_ operations: Int, for key: String) {
+    let now = now()
+    state.withLock { state in
+      guard let offset = state.offset else { return }
+      let (number, id) = ((now + offset) / window, key.hashValue)
+      clean(number, &state)
+      guard state.clients[id] != nil || state.clients.count < maximumClients else { return }
+      var client = state.clients[id] ?? Client(digest: Digest.sha256(Array(key.utf8)), window: number)
+      client.move(to: number)
+      client.unsent += operations
+      see(&client, id, &state)
+      state.clients[id] = client
+    }
+  }
+
+  private func see(_ client: inout Client, _ id: Int, _ state: inout State) {
+    guard !client.isSeen else { return }
+    client.isSeen = true
+    state.seen.append(id)
+  }
+
+  private func verdict(_ operations: Double, _ client: Client, at time: Int64) -> RateLimiter.Verdict {
+    let (current, last) = (Double(client.current + client.unsent), Double(client.last + client.unsentOfLast))
+    let rest = 1 - Double(time % window) / Double(window)
+    // More operations than a window may have can only begin behind an empty one.
+    let room = max(0, limit - operations)
+    guard last * rest + current > room else { return .allowed }
+    let share =
+      if current <= room, last > 0 {
+        // When so much of the last window is over that the rest leaves room.
+        rest - (room - current) / last
+      } else {
+        // When the current window is the last one, and so much of it is over.
+        rest + max(0, 1 - room / max(1, current))
+      }
+    return .refused(.milliseconds(max(1, Int64((share * Double(window)).rounded(.up)))))
+  }
+
+  /// Forgets the clients that had no operation in this window and the last one, once in each window.
+  private func clean(_ number: Int64, _ state: inout State) {
+    guard state.cleaned < number else { return }
+    state.cleaned = number
+    state.clients = state.clients.filter { $0.value.window >= number - 1 }
+    let clients = state.clients
+    state.seen.removeAll { clients[$0] == nil }
+  }
+
+  // MARK: Rounds
+
+  /// The counts of clients for the server.
+  package struct Round: Sendable {
+    package struct Entry: Sendable {
+      fileprivate let id: Int
+      /// The names of the counts of the window and of the one before: 16 bytes each.
+      package let name: [UInt8]
+      package let lastName: [UInt8]
+      /// The operations to add to them.
+      package let added: Int
+      package let addedToLast: Int
+    }
+
+    fileprivate let window: Int64
+    package let entries: [Entry]
+  }
+
+  /// Begins a round. It must end before the next one begins.
+  ///
+  /// - Returns: Nil if there is nothing to ask for. A round without entries asks for the time.
+  package func beginRound() -> Round? {
+    let now = now()
+    return state.withLock { state in
+      guard let offset = state.offset else { return Round(window: 0, entries: []) }
+      let isDue = !state.isCurrent || state.lastRound.map { now - $0 >= Self.timeInterval } ?? true
+      guard !state.seen.isEmpty || isDue else { return nil }
+      let number = (now + offset) / window
+      let taken = state.seen.prefix(Self.maximumClientsPerRound)
+      state.seen.removeFirst(taken.count)
+      return Round(window: number, entries: taken.compactMap { take($0, number, &state) })
+    }
+  }
+
+  private func take(_ id: Int, _ number: Int64, _ state: inout State) -> Round.Entry? {
+    guard var client = state.clients[id] else { return nil }
+    client.move(to: number)
+    let entry = Round.Entry(
+      id: id, name: name(client, number), lastName: name(client, number - 1), added: client.unsent,
+      addedToLast: client.unsentOfLast)
+    // They count as known from now on.
+    (client.current, client.last) = (client.current + client.unsent, client.last + client.unsentOfLast)
+    (client.unsent, client.unsentOfLast, client.isSeen) = (0, 0, false)
+    state.clients[id] = client
+    return entry
+  }
+
+  /// The name covers the length of the window, so that gateways with another one do not mix their counts.
+  private func name(_ client: Client, _ number: Int64) -> [UInt8] {
+    Array(Digest.sha256(client.digest + Array("\(window) \(number)".utf8)).prefix(16))
+  }
+
+  /// Ends a round with the totals of all gateways, one for each entry.
+  ///
+  /// - Parameters:
+  ///   - totals: The counts of the round's window and of the one before.
+  ///   - offset: The time of the server minus the local one, in milliseconds.
+  package func end(_ round: Round, totals: [(current: Int, last: Int)], offset: Int64) {
+    let now = now()
+    state.withLock { state in
+      (state.isCurrent, state.lastRound, state.offset) = (true, now, offset)
+      for (entry, total) in zip(round.entries, totals) {
+        guard var client = state.clients[entry.id] else { continue }
+        if client.window == round.window {
+          (client.current, client.last) = (total.current, total.last)
+        } else if client.window == round.window + 1 {
+          client.last = total.current
+        }
+        state.clients[entry.id] = client
+      }
+    }
+  }
+
+  /// Ends a round that failed. Until one succeeds, no client is refused.
+  ///
+  /// - Parameter wasSent: Whether the server may have counted. The counts are not sent again then.
+  package func fail(_ round: Round, wasSent: Bool) {
+    state.withLock { state in
+      state.isCurrent = false
+      for entry in round.entries {
+        guard var client = state.clients[entry.id] else { continue }
+        see(&client, entry.id, &state)
+        if !wasSent {
+          if client.window == round.window {
+            (client.current, client.unsent) = (client.current - entry.added, client.unsent + entry.added)
+            (client.last, client.unsentOfLast) = (client.last - entry.addedToLast, client.unsentOfLast + entry.addedToLast)
+          } else if client.window == round.window + 1 {
+            (client.last, client.unsentOfLast) = (client.last - entry.added, client.unsentOfLast + entry.added)
+          }
+        }
+        state.clients[entry.id] = client
+      }
+    }
+  }
+}

@@ -1,0 +1,68 @@
+internal import Carabiner
+internal import CarabinerGateway
+internal import CarabinerManifest
+internal import CarabinerRESP
+internal import CarabinerRedis
+
+/// The state that gateways share under a manifest, and the settings that it was made for.
+struct SharedUse: Sendable {
+  private struct Connection: Hashable {
+    let servers: Manifest.RedisServers
+    let prefix: String
+    let budget: Duration
+    /// The digest of the login and the certificates.
+    let identity: [UInt8]
+    let needsMemory: Bool
+  }
+
+  private struct Settings: Hashable {
+    let sync: Duration
+    let rate: RequestRate?
+    let idempotency: Manifest.Idempotency?
+  }
+
+  private let connection: Connection
+  private let settings: Settings
+  let store: SharedStore
+  let state: SharedState
+
+  /// The state for a manifest; nil if it names none. Connections and counts are kept where their settings are the same.
+  ///
+  /// - Throws: ``ManifestError`` if a reference cannot be resolved, or the settings are not valid.
+  static func of(_ manifest: Manifest, _ rate: RequestRate?, replacing predecessor: SharedUse?) throws -> SharedUse? {
+    guard let shared = manifest.serve.shared else { return nil }
+    let secrets = SecretReferences(directory: manifest.directory)
+    guard let prefix = manifest.sharedPrefix else {
+      throw ManifestError(path: manifest.path, problems: manifest.placed(manifest.storeProblems()))
+    }
+    let connection = Connection(
+      servers: shared.servers, prefix: prefix, budget: shared.budget,
+      identity: try manifest.identity(of: shared.servers, at: Manifest.sharedPointer, secrets),
+      needsMemory: manifest.serve.idempotency != nil)
+    let settings = Settings(sync: shared.sync, rate: rate, idempotency: manifest.serve.idempotency)
+    if let predecessor, predecessor.connection == connection {
+      if predecessor.settings == settings { return predecessor }
+      return SharedUse(connection, settings, predecessor.store)
+    }
+    let redis = try manifest.connection(shared.servers, at: Manifest.sharedPointer, secrets)
+    do throws(RedisError) {
+      let store = try SharedStore(redis, prefix: prefix, budget: shared.budget, needsMemory: connection.needsMemory)
+      return SharedUse(connection, settings, store)
+    } catch {
+      throw ManifestError(
+        path: manifest.path,
+        problems: manifest.placed([ManifestProblem(.invalidValue, at: Manifest.sharedPointer, error.message)]))
+    }
+  }
+
+  private init(_ connection: Connection, _ settings: Settings, _ store: SharedStore) {
+    (self.connection, self.settings, self.store) = (connection, settings, store)
+    state = SharedState(
+      store, rates: settings.rate.map { SharedRates($0) }, every: settings.sync,
+      idempotency: settings.idempotency.map { rule in
+        IdempotencyRule(
+          field: rule.header, maximumBytes: rule.bodyBytes, runsWithoutStore: rule.unavailable == .run,
+          keys: MutationKeys(store, life: rule.keep), clientField: settings.rate?.keyField)
+      })
+  }
+}
