@@ -389,6 +389,14 @@ if !librariesOnly {
         "CarabinerFleet", "FleetSimulation", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/SimulateFleet", swiftSettings: swiftSettings),
+    // Figures of a fleet, for Scripts/bench-fleet.
+    .executableTarget(
+      name: "FleetFigures",
+      dependencies: [
+        "Carabiner", "CarabinerRESP", "CarabinerRedis", "CarabinerRelease", "CarabinerWire",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Tests/Benchmarks/Fleet", swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerFleetTests", dependencies: ["CarabinerFleet", "CarabinerWire", "FleetSimulation"],
       swiftSettings: swiftSettings),

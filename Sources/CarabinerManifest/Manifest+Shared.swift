@@ -32,7 +32,7 @@ extension Manifest {
     package static let minimumKeep = Duration.seconds(300)
     package static let maximumKeep = Duration.seconds(30 * 24 * 3600)
     package static let defaultBodyBytes = 1 << 20
-    package static let maximumBodyBytes = 64 << 20
+    package static let maximumBodyBytes = 16 << 20
 
     /// The request header with the key.
     package var header = Self.defaultHeader

@@ -84,7 +84,8 @@ struct ManifestSchemaTests {
     "upstreams for calls", "1.8: a CIDR with host bits", "G17: a prefix that is too long", "an address with a high port",
     "G17: the PROXY protocol without trusted proxies", "a budget above 10s", "an authority without TLS",
     "a near age above the time to live", "fleet: stages that do not grow", "fleet: stages that are the same",
-    "fleet: stages that end early",
+    "fleet: stages that end early", "sync below 10ms", "sync above 10s", "budget above 10s", "keep below a lease",
+    "keep above 30 days", "a size above 16MiB",
   ]
 
   private static let refusals = ManifestRefusalTests.all.filter(isStructural)

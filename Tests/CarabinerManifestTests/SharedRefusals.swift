@@ -35,9 +35,9 @@ extension Refusal {
     serve("idempotency as true", "idempotency: true", .wrongType, "/idempotency", "must be an object"),
     idempotency("a header with a space for keys", "'a b'", "header", "is not a header name"),
     idempotency("keep below a lease", "1m", "keep", "outside of 5m to 720h"),
-    idempotency("keep above 30 days", "721h", "keep", "outside of 5m to 720h"),
+    idempotency("keep above 30 days", "721h", "keep", "at most 30 days"),
     idempotency("no size of answers", "0", "body", "is zero"),
-    idempotency("a size above 64MiB", "65MiB", "body", "up to 64MiB"),
+    idempotency("a size above 16MiB", "17MiB", "body", "up to 16MiB"),
     idempotency("an unknown choice without servers", "ignore", "on-unavailable", "neither refuse nor run"),
   ]
 }

@@ -154,21 +154,30 @@ public final class Peer: Sendable {
 
   /// Forwards bytes to and from another server until either side closes.
   ///
+  /// - Parameter control: Decides which bytes wait; nil for none.
   /// - Throws: ``SocketFailure`` if the other server cannot be reached or a connection fails.
-  public func relay(to port: Int) throws {
+  public func relay(to port: Int, _ control: RelayControl? = nil) throws {
     let other = Listener.connect(to: port)
     defer { _ = Glibc.close(other) }
     let descriptor = state.withLock { $0.descriptor }
     _ = fcntl(other, F_SETFL, 0)
     var buffer = [UInt8](repeating: 0, count: 65536)
+    var isExempt = false
     while true {
+      let (waitsRequests, waitsAnswers) = isExempt ? (false, false) : control?.waits ?? (false, false)
       var sides = [
-        pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0), pollfd(fd: other, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: waitsRequests ? -1 : descriptor, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: waitsAnswers ? -1 : other, events: Int16(POLLIN), revents: 0),
       ]
-      guard unsafe poll(&sides, 2, Int32(Self.patienceSeconds) * 1000) > 0 else { return }
+      let ready = unsafe poll(&sides, 2, control == nil ? Int32(Self.patienceSeconds) * 1000 : RelayControl.interval)
+      guard ready > 0 else {
+        guard control != nil, ready == 0 else { return }
+        continue
+      }
       for (source, target) in [(0, other), (1, descriptor)] where sides[source].revents != 0 {
         let count = unsafe recv(sides[source].fd, &buffer, buffer.count, 0)
         guard count > 0 else { return }
+        if let control, source == 0, control.exempts(buffer[..<count]) { isExempt = true }
         guard unsafe Glibc.send(target, &buffer, count, Int32(MSG_NOSIGNAL)) == count else { throw SocketFailure("send", errno) }
       }
     }

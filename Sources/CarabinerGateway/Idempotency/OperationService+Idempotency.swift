@@ -21,10 +21,11 @@ extension OperationService {
     _ operation: DynamicOperation, _ key: IdempotencyKey, by rule: IdempotencyRule, _ shape: ResponseFormat,
     _ exchange: OperationExchange
   ) async {
-    let ending = await Task(executorPreference: exchange.executor) { [self] in
-      await end(of: operation, key, rule, exchange)
-    }.value
-    guard !Task.isCancelled else { return exchange.cancelled() }
+    let ending = await keyedMutations.run(on: exchange.executor) { [self] in await end(of: operation, key, rule, exchange) }
+    guard !Task.isCancelled else {
+      if case .failure(let error) = ending { exchange.log(error, operation, FailureAnswer(error, redact: redact)) }
+      return exchange.cancelled()
+    }
     switch ending {
     case .answer(let answer, let isReplayed): await send(answer, isReplayed: isReplayed, shape, exchange)
     case .refusal(let refusal): exchange.refuse(refusal)
@@ -76,7 +77,8 @@ extension OperationService {
     _ answer: StoredAnswer, isReplayed: Bool, _ shape: ResponseFormat, _ exchange: OperationExchange
   ) async {
     var fields: ReplyFields = ["Content-Type": shape.whole.contentType]
-    for field in answer.fields { fields.add(field[0], field[1]) }
+    // A record in Redis must not decide about the connection.
+    for field in answer.fields where !HeaderSelection.neverPassed.contains(field[0].lowercased()) { fields.add(field[0], field[1]) }
     if isReplayed { fields.set(Self.replayField, "true") }
     guard !shape.takesOnlyEvents else { return exchange.answer(.ok, fields, event: answer.body) }
     let body = ByteBuffer(bytes: answer.body)

@@ -44,12 +44,17 @@ private struct WatchingTracer: ChainTracer {
   }
 }
 
-private struct WatchingTransfer: TransferTracer {
-  let watch: SendingWatch
-  let other: (any TransferTracer)?
+private final class WatchingTransfer: TransferTracer {
+  private let watch: SendingWatch
+  private let other: (any TransferTracer)?
   /// Gets an event of the transfer, because it has no tracer for transfers.
-  let events: (any ChainTracer)?
-  let start = ContinuousClock.now
+  private let events: (any ChainTracer)?
+  private let start = ContinuousClock.now
+  private let isOver = Atomic(false)
+
+  init(watch: SendingWatch, other: (any TransferTracer)?, events: (any ChainTracer)?) {
+    (self.watch, self.other, self.events) = (watch, other, events)
+  }
 
   func received(_ head: HTTPURLResponse) {
     events?.record(
@@ -60,7 +65,8 @@ private struct WatchingTransfer: TransferTracer {
   }
 
   func ended(_ error: (any Error)?) {
-    watch.ended(error)
+    // A transfer counts once.
+    if !isOver.exchange(true, ordering: .relaxed) { watch.ended(error) }
     other?.ended(error)
   }
 }

@@ -20,6 +20,8 @@ package final class OperationService: RequestHandler {
   private let admission: Admission
   let batch = ResponseBatcher()
   let metrics: GatewayMetrics
+  /// The mutations that go on without their clients.
+  package let keyedMutations = KeyedMutations()
   private let tracing: RequestTracing?
   let logger: Logger
   let accessLogger: Logger?

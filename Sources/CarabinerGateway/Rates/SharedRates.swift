@@ -98,13 +98,16 @@ package final class SharedRates: Sendable {
 
   /// Counts operations of a client that begin.
   func count(_ operations: Int, for key: String) {
-    let now = now()
+    let (now, id) = (now(), key.hashValue)
+    // Made outside of the lock, because a key may be long.
+    let isNew = state.withLock { $0.offset != nil && $0.clients[id] == nil && $0.clients.count < maximumClients }
+    let digest = isNew ? Digest.sha256(Array(key.utf8)) : []
     state.withLock { state in
       guard let offset = state.offset else { return }
-      let (number, id) = ((now + offset) / window, key.hashValue)
-      clean(number, &state)
-      guard state.clients[id] != nil || state.clients.count < maximumClients else { return }
-      var client = state.clients[id] ?? Client(digest: Digest.sha256(Array(key.utf8)), window: number)
+      let number = (now + offset) / window
+      guard var client = state.clients[id] ?? (isNew ? Client(digest: digest, window: number) : nil),
+        state.clients[id] != nil || state.clients.count < maximumClients
+      else { return }
       client.move(to: number)
       client.unsent += operations
       see(&client, id, &state)
@@ -167,23 +170,33 @@ package final class SharedRates: Sendable {
   /// - Returns: Nil if there is nothing to ask for. A round without entries asks for the time.
   package func beginRound() -> Round? {
     let now = now()
-    return state.withLock { state in
-      guard let offset = state.offset else { return Round(window: 0, entries: []) }
+    let parts: (number: Int64, clients: [(id: Int, digest: [UInt8], added: Int, addedToLast: Int)])? = state.withLock { state in
+      guard let offset = state.offset else { return (0, []) }
       let isDue = !state.isCurrent || state.lastRound.map { now - $0 >= Self.timeInterval } ?? true
       guard !state.seen.isEmpty || isDue else { return nil }
       let number = (now + offset) / window
+      clean(number, &state)
       let taken = state.seen.prefix(Self.maximumClientsPerRound)
       state.seen.removeFirst(taken.count)
-      return Round(window: number, entries: taken.compactMap { take($0, number, &state) })
+      return (number, taken.compactMap { take($0, number, &state) })
+    }
+    return parts.map { number, clients in
+      Round(
+        window: number,
+        entries: clients.map {
+          Round.Entry(
+            id: $0.id, name: name($0.digest, number), lastName: name($0.digest, number - 1), added: $0.added,
+            addedToLast: $0.addedToLast)
+        })
     }
   }
 
-  private func take(_ id: Int, _ number: Int64, _ state: inout State) -> Round.Entry? {
+  private func take(
+    _ id: Int, _ number: Int64, _ state: inout State
+  ) -> (id: Int, digest: [UInt8], added: Int, addedToLast: Int)? {
     guard var client = state.clients[id] else { return nil }
     client.move(to: number)
-    let entry = Round.Entry(
-      id: id, name: name(client, number), lastName: name(client, number - 1), added: client.unsent,
-      addedToLast: client.unsentOfLast)
+    let entry = (id, client.digest, client.unsent, client.unsentOfLast)
     // They count as known from now on.
     (client.current, client.last) = (client.current + client.unsent, client.last + client.unsentOfLast)
     (client.unsent, client.unsentOfLast, client.isSeen) = (0, 0, false)
@@ -192,8 +205,8 @@ package final class SharedRates: Sendable {
   }
 
   /// The name covers the length of the window, so that gateways with another one do not mix their counts.
-  private func name(_ client: Client, _ number: Int64) -> [UInt8] {
-    Array(Digest.sha256(client.digest + Array("\(window) \(number)".utf8)).prefix(16))
+  private func name(_ digest: [UInt8], _ number: Int64) -> [UInt8] {
+    Array(Digest.sha256(digest + Array("\(window) \(number)".utf8)).prefix(16))
   }
 
   /// Ends a round with the totals of all gateways, one for each entry.
@@ -204,7 +217,12 @@ package final class SharedRates: Sendable {
   package func end(_ round: Round, totals: [(current: Int, last: Int)], offset: Int64) {
     let now = now()
     state.withLock { state in
-      (state.isCurrent, state.lastRound, state.offset) = (true, now, offset)
+      (state.isCurrent, state.lastRound) = (true, now)
+      // The clock of the server was set back, or there is another server: the counts are of windows that come again.
+      if let last = state.offset, (now + offset) / window < (now + last) / window - 1 {
+        (state.clients, state.seen, state.cleaned) = ([:], [], 0)
+      }
+      state.offset = offset
       for (entry, total) in zip(round.entries, totals) {
         guard var client = state.clients[entry.id] else { continue }
         if client.window == round.window {

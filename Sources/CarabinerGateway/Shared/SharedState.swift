@@ -5,7 +5,7 @@ package import CarabinerRedis
 /// The state that the gateways of a fleet share (`serve.shared`).
 package final class SharedState: Sendable {
   package let store: SharedStore
-  let rates: SharedRates?
+  package let rates: SharedRates?
   let idempotency: IdempotencyRule?
   private let rounds: Task<Void, Never>?
 

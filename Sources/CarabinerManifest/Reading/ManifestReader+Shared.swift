@@ -55,7 +55,7 @@ extension ManifestReader {
   private mutating func keptBytes(_ json: JSONValue, _ pointer: JSONPointer) -> Int? {
     guard let bytes = bytes(json, pointer) else { return nil }
     guard bytes <= Manifest.Idempotency.maximumBodyBytes else {
-      problem(.invalidValue, pointer, "answers of up to 64MiB can be kept; write a smaller size, such as 1MiB")
+      problem(.invalidValue, pointer, "answers of up to 16MiB can be kept; write a smaller size, such as 1MiB")
       return nil
     }
     return bytes

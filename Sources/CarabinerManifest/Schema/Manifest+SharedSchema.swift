@@ -33,7 +33,7 @@ extension Manifest {
           "type": "string", "pattern": "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", "default": "idempotency-key", "description": "The request header with the key: 1 to 255 visible ASCII characters."
         },
         "keep": {"$ref": "#/$defs/duration", "default": "24h", "description": "How long a key and its answer are kept, 5m to 720h."},
-        "body": {"$ref": "#/$defs/size", "default": "1MiB", "description": "The largest answer that is kept, at most 64MiB. A larger one is not repeated, and the mutation does not run again."},
+        "body": {"$ref": "#/$defs/size", "default": "1MiB", "description": "The largest answer that is kept, at most 16MiB. A larger one is not repeated, and the mutation does not run again."},
         "on-unavailable": {
           "enum": ["refuse", "run"], "default": "refuse",
           "description": "Whether mutations with a key are refused with 503 while the servers are away, or run without protection."

@@ -219,7 +219,8 @@ final class RedisConnection: @unchecked Sendable {
     // No further call is taken before the waiting ones end.
     if isOpen { admission.setOpen(false) }
     observer(self, .over(error))
-    let lost = RedisError(error.code == .unavailable ? .unavailable : .connectionLost, error.message)
+    // They were sent, so the server may run them yet.
+    let lost = RedisError(.connectionLost, error.message)
     while let call = pending.popFirst() {
       admission.release(commands: call.commands, bytes: call.bytes)
       call.call.finish(.failure(lost))

@@ -1,34 +1,66 @@
+internal import Logging
 internal import Synchronization
 
-/// Ends of leases that Redis did not take at once, and that are tried again for as long as a lease lasts.
+/// Ends of leases that Redis did not take at once, and that are tried again.
 final class LateEndings: Sendable {
-  /// The most ends that are tried again at a time, and the size of their answers. Without one, the lease ends by itself and the end of
-  /// its mutation is not known.
-  static let maximum = 256
+  /// The most ends that are tried again at a time, and the size of their answers.
+  static let maximum = 10_000
   static let maximumBytes = 16 << 20
-  private static let interval = Duration.seconds(1)
-  private static let attempts = 60
+  /// The time until the first attempt, which is doubled for each further one, and the number of attempts: about as long as a lease lasts
+  /// after Redis is back.
+  static let firstDelay = Duration.seconds(1)
+  static let attempts = 7
 
-  private let waiting = Mutex((count: 0, bytes: 0))
+  private let store: SharedStore
+  private let waiting = Mutex((count: 0, bytes: 0, dropped: 0))
+
+  init(_ store: SharedStore) { self.store = store }
+
+  /// The ends that were given up. The results of their mutations are not known.
+  var dropped: Int { waiting.withLock(\.dropped) }
 
   /// Tries an end again until it succeeds.
   ///
   /// - Parameters:
   ///   - bytes: The size of what it keeps.
   ///   - attempt: Returns whether it succeeded.
-  func add(bytes: Int = 0, _ attempt: @escaping @Sendable () async -> Bool) {
+  /// - Returns: False if there is no room for it.
+  @discardableResult
+  func add(bytes: Int = 0, _ attempt: @escaping @Sendable () async -> Bool) -> Bool {
     let hasRoom = waiting.withLock { waiting in
       guard waiting.count < Self.maximum, waiting.bytes + bytes <= Self.maximumBytes else { return false }
-      waiting = (waiting.count + 1, waiting.bytes + bytes)
+      (waiting.count, waiting.bytes) = (waiting.count + 1, waiting.bytes + bytes)
       return true
     }
-    guard hasRoom else { return }
-    Task { [self] in
-      for _ in 0..<Self.attempts {
-        try? await Task.sleep(for: Self.interval)
-        if await attempt() { break }
-      }
-      waiting.withLock { $0 = ($0.count - 1, $0.bytes - bytes) }
+    guard hasRoom else {
+      if bytes == 0 { drop("too many wait") }
+      return false
     }
+    Task { [self] in
+      let succeeded = await repeated(attempt)
+      waiting.withLock { ($0.count, $0.bytes) = ($0.count - 1, $0.bytes - bytes) }
+      if !succeeded { drop("Redis refused it, or did not answer") }
+    }
+    return true
+  }
+
+  private func repeated(_ attempt: @Sendable () async -> Bool) async -> Bool {
+    var delay = Self.firstDelay
+    for _ in 0..<Self.attempts {
+      repeat { try? await Task.sleep(for: delay) } while !store.isAvailable
+      if await attempt() { return true }
+      delay *= 2
+    }
+    return false
+  }
+
+  private func drop(_ reason: String) {
+    let isFirst = waiting.withLock { waiting in
+      waiting.dropped += 1
+      return waiting.dropped == 1
+    }
+    guard isFirst else { return }
+    store.logger.error(
+      "the end of a mutation with a key could not be noted in Redis: \(reason); its key stays taken; check Redis and its permissions")
   }
 }

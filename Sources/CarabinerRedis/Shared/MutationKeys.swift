@@ -31,7 +31,7 @@ package final class MutationKeys: Sendable {
   package init(_ store: SharedStore, life: Duration) {
     self.store = store
     self.life = Int(life / .milliseconds(1))
-    endings = LateEndings()
+    endings = LateEndings(store)
   }
 
   /// Claims a key.
@@ -46,14 +46,14 @@ package final class MutationKeys: Sendable {
     do throws(RedisError) {
       return try await claim(lease)
     } catch {
-      // Redis may have taken the key, and nothing runs under it.
-      if error.code != .unavailable, error.code != .overloaded { endings.add { await lease.tryToRelease() } }
+      // Redis may have taken the key, or take it later, and nothing runs under it.
+      if [.budgetExhausted, .connectionLost, .cancelled].contains(error.code) { endings.add { await lease.tryToRelease(isCertain: false) } }
       throw error
     }
   }
 
   private func claim(_ lease: MutationLease) async throws(RedisError) -> Claim {
-    if store.clock.offset == nil { _ = try await store.send(CommandBatch()) }
+    if store.now == nil { _ = try await store.send(CommandBatch()) }
     var commands = lease.writing(lease.running, condition: "NX")
     commands.append(lease.reading)
     for _ in 0..<Self.attempts {
@@ -66,7 +66,7 @@ package final class MutationKeys: Sendable {
       // A key may expire between both commands.
       if !value.isNull { return found(value.content ?? [], by: lease) }
     }
-    return .unknown
+    return .running
   }
 
   private func found(_ value: ArraySlice<UInt8>, by lease: MutationLease) -> Claim {
@@ -76,12 +76,10 @@ package final class MutationKeys: Sendable {
     switch record.state {
     case .answered(let answer): return .answered(answer)
     case .unknown: return .unknown
-    case .running(_, let renewed): return (store.now ?? .max) - renewed > Self.leaseTime ? .unknown : .running
+    case .running(_, let renewed):
+      // A time far ahead is none that a gateway has written.
+      let isValid = store.now.map { abs($0 - renewed) <= Self.leaseTime } ?? true
+      return isValid ? .running : .unknown
     }
   }
-}
-
-extension SharedStore {
-  /// The time of Redis in milliseconds since 1970; nil before the first answer.
-  var now: Int64? { clock.offset.map { clock.now + $0 } }
 }

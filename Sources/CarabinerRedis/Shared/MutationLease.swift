@@ -19,7 +19,7 @@ package final class MutationLease: Sendable {
 
   private var key: [UInt8] { Array("\(keys.store.tag)i:".utf8) + name }
 
-  var running: KeyRecord { KeyRecord(fingerprint: fingerprint, .running(run: run, lease: keys.store.now ?? 0)) }
+  var running: KeyRecord { KeyRecord(fingerprint: fingerprint, .running(run: run, lease: keys.store.clock.offset.map { keys.store.clock.now + $0 } ?? 0)) }
 
   var reading: CommandBatch {
     var commands = CommandBatch()
@@ -70,7 +70,11 @@ package final class MutationLease: Sendable {
   package func end(with answer: [UInt8]?) async {
     await stopRenewing()
     let record = KeyRecord(fingerprint: fingerprint, answer.map { .answered($0) } ?? .unknown)
-    if await !write(record) { keys.endings.add(bytes: answer?.count ?? 0) { await self.write(record) } }
+    guard await !write(record) else { return }
+    if let answer, keys.endings.add(bytes: answer.count, { await self.write(record) }) { return }
+    // There is no room for the answer, and the record without it is small.
+    let unknown = KeyRecord(fingerprint: fingerprint, .unknown)
+    keys.endings.add { await self.write(unknown) }
   }
 
   private func write(_ record: KeyRecord) async -> Bool {
@@ -85,11 +89,15 @@ package final class MutationLease: Sendable {
     if await !tryToRelease() { keys.endings.add { await self.tryToRelease() } }
   }
 
-  /// Removes the record if it is that of this run. Returns false if the store cannot be asked.
-  func tryToRelease() async -> Bool {
+  /// Removes the record if it is that of this run.
+  ///
+  /// - Parameter isCertain: Whether Redis took the key. If it may do so later, an absent record is no success.
+  /// - Returns: False if the store cannot be asked.
+  func tryToRelease(isCertain: Bool = true) async -> Bool {
     guard let reply = try? await keys.store.send(reading).first, reply.kind != .error else {
       return false
     }
+    if reply.isNull { return isCertain }
     guard case .running(let other, _)? = reply.content.flatMap({ KeyRecord($0) })?.state, other == run else { return true }
     var commands = CommandBatch()
     commands.begin("UNLINK", arguments: 1)

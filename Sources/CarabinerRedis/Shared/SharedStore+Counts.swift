@@ -64,13 +64,15 @@ extension SharedStore {
 
   private static func total(_ replies: inout ArraySlice<Reply>, wasAdded: Bool) throws(RedisError) -> Int {
     guard let reply = replies.popFirst() else { throw RedisError(.protocolViolation, "Redis answered too little") }
-    guard wasAdded else {
-      if reply.isNull { return 0 }
-      guard let number = reply.string.flatMap({ Int($0) }), number >= 0 else { throw refusal("GET", reply) }
-      return min(number, largestCount)
-    }
-    _ = replies.popFirst()
-    guard let number = reply.integer, number >= 0 else { throw refusal("INCRBY", reply) }
-    return min(number, largestCount)
+    if wasAdded { _ = replies.popFirst() }
+    if reply.kind == .error, !isForeign(reply) { throw refusal(wasAdded ? "INCRBY" : "GET", reply) }
+    let number = reply.integer ?? reply.string.flatMap { Int($0) } ?? 0
+    return min(max(number, 0), largestCount)
+  }
+
+  /// Whether a command failed because another program has written the key. It counts as 0, for the other clients' sake.
+  private static func isForeign(_ reply: Reply) -> Bool {
+    reply.errorCode == "WRONGTYPE" || reply.errorText?.hasPrefix("ERR value is not an integer") == true
+      || reply.errorText?.hasPrefix("ERR increment or decrement would overflow") == true
   }
 }

@@ -13,6 +13,9 @@ package final class SharedStore: Sendable {
   /// The beginning of all keys.
   let tag: String
   let clock: ServerClock
+  let logger: Logger
+  /// The local time of the last answer about the time, in milliseconds.
+  private let askedAt = Atomic<Int64>(.min)
   /// The time for an answer.
   let budget: Duration
 
@@ -36,7 +39,7 @@ package final class SharedStore: Sendable {
     connections = settings.connections
     tag = StoreLayout(prefix: prefix).tag
     clock = ServerClock { Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000) }
-    self.budget = budget
+    (self.budget, self.logger) = (budget, logger)
     let policy = MemoryPolicy(logger, budget: budget)
     client = try RedisClient(settings, logger: logger) { event in
       if needsMemory, case .opened = event { policy.connected() }
@@ -46,6 +49,12 @@ package final class SharedStore: Sendable {
 
   /// Whether there is a connection.
   package var isAvailable: Bool { client.isAvailable }
+
+  /// Waits until there is a connection, or a time has passed.
+  package func connected(within time: Duration) async {
+    let end = ContinuousClock.now + time
+    while !isAvailable, .now < end { try? await Task.sleep(for: .milliseconds(5)) }
+  }
 
   /// The state of the connections, and the commands by their result.
   package var figures: (use: RedisFigures.Use, commands: [String: Int]) {
@@ -69,8 +78,18 @@ package final class SharedStore: Sendable {
       throw Self.refusal("TIME", replies[0])
     }
     clock.set(seconds: parts[0], microseconds: parts[1], askedAt: askedAt, answeredAt: clock.now)
+    self.askedAt.store(askedAt, ordering: .relaxed)
     return Array(replies.dropFirst())
   }
+
+  /// The time of Redis in milliseconds since 1970; nil if it was not asked for lately, because clocks drift and are set.
+  var now: Int64? {
+    let now = clock.now
+    guard let offset = clock.offset, now - askedAt.load(ordering: .relaxed) <= Self.maximumAge else { return nil }
+    return now + offset
+  }
+
+  private static let maximumAge: Int64 = 10_000
 
   /// The seconds since 1970 that 13 digits of milliseconds can say.
   private static let maximumSeconds: Int64 = 9_999_999_999

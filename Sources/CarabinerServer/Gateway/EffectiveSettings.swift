@@ -1,5 +1,6 @@
 internal import CarabinerGateway
 internal import CarabinerManifest
+internal import CarabinerRESP
 internal import CarabinerWire
 internal import Logging
 
@@ -35,7 +36,25 @@ struct EffectiveSettings: Sendable {
         EffectiveSetting(name: "serve/forwarded-fields", value: "\(sendsFields)", source: fieldsSource),
         EffectiveSetting(name: "serve/ready/upstream", value: "\(needsUpstream)", source: upstreamSource),
       ]
-      + Self.list(limits, flags.limits, manifest.serve.limits) + flags.others
+      + Self.list(manifest.serve) + Self.list(limits, flags.limits, manifest.serve.limits) + flags.others
+  }
+
+  /// The state that gateways share, if there is any.
+  private static func list(_ serve: Manifest.Serve) -> [EffectiveSetting] {
+    var found: [(String, String, isUsual: Bool)] = []
+    if let shared = serve.shared {
+      found.append(("shared/urls", text(shared.servers.urls.map(\.description)), false))
+      found.append(("shared/sync", DurationText.print(shared.sync), shared.sync == Manifest.Shared.defaultSync))
+      found.append(("shared/budget", DurationText.print(shared.budget), shared.budget == Manifest.Shared.defaultBudget))
+    }
+    if let rule = serve.idempotency {
+      let usual = Manifest.Idempotency()
+      found.append(("idempotency/header", rule.header, rule.header == usual.header))
+      found.append(("idempotency/keep", DurationText.print(rule.keep), rule.keep == usual.keep))
+      found.append(("idempotency/body", ByteSizeText.print(rule.bodyBytes), rule.bodyBytes == usual.bodyBytes))
+      found.append(("idempotency/on-unavailable", rule.unavailable.rawValue, rule.unavailable == usual.unavailable))
+    }
+    return found.map { EffectiveSetting(name: "serve/\($0.0)", value: $0.1, source: $0.isUsual ? .default : .manifest) }
   }
 
   /// The settings for requests and connections.

@@ -1,5 +1,6 @@
 internal import CarabinerGateway
 internal import CarabinerManifest
+internal import CarabinerRedis
 internal import Dispatch
 internal import Logging
 internal import NIOPosix
@@ -9,6 +10,9 @@ internal import Synchronization
 final class GatewayAdjuster: ManifestFollower {
   /// The address without flags and manifest.
   private static let usualAddress = "127.0.0.1:4000"
+
+  /// The longest wait for the connection of a new store that gateways share. It is used in any case.
+  private static let connectTime = Duration.seconds(2)
 
   private let configuration: Gateway.Configuration
   private let group: MultiThreadedEventLoopGroup
@@ -78,6 +82,8 @@ final class GatewayAdjuster: ManifestFollower {
     let next = EffectiveSettings(configuration, manifest, logger)
     var change = GatewayChange(adjuster: self, next: next)
     change.shared = try SharedUse.of(manifest, next.limits.rate, replacing: shared.withLock(\.self))
+    // Or mutations with a key would be refused until it is connected.
+    await change.shared?.store.connected(within: Self.connectTime)
     do {
       for plan in try plans(next) {
         let settings = try settings(of: plan, &change.certificates)

@@ -98,6 +98,7 @@ package final class RunningGateway: Sendable {
     certificateWatch.cancel()
     host.reloader.remove(adjuster)
     report.write(.closing, "the listeners and idle connections are closed")
+    let end = ContinuousClock.now + time
     let text = "requests in progress have \(DurationText.print(time)) to finish"
     report.write(.waiting, text)
     await report.repeating(.waiting, text) {
@@ -107,7 +108,11 @@ package final class RunningGateway: Sendable {
         }
       }
     }
-    await cancelledOperationsEnd()
+    // Mutations with a key may run on without their clients.
+    await wait(until: end) { [operations] in operations.keyedMutations.count == 0 }
+    operations.keyedMutations.cancel()
+    // The operations of closed connections were cancelled, and still use the event loops.
+    await wait(until: .now + Self.cancelTime) { [operations] in operations.load.running == 0 }
     report.write(.over, "all connections are closed")
     metricsReport?.cancel()
     await metricsReport?.value
@@ -124,10 +129,8 @@ package final class RunningGateway: Sendable {
     await report.repeating(.lameDuck, text) { try? await Task.sleep(for: time) }
   }
 
-  /// Waits until the operations of closed connections have ended after their cancellation: they still use the event loops.
-  private func cancelledOperationsEnd() async {
-    let end = ContinuousClock.now + Self.cancelTime
-    while operations.load.running > 0, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(1)) }
+  private func wait(until end: ContinuousClock.Instant, _ isOver: () -> Bool) async {
+    while !isOver(), ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(1)) }
   }
 
   private static func check(_ configuration: Gateway.Configuration) throws {

@@ -42,7 +42,8 @@ struct SharedUse: Sendable {
     let settings = Settings(sync: shared.sync, rate: rate, idempotency: manifest.serve.idempotency)
     if let predecessor, predecessor.connection == connection {
       if predecessor.settings == settings { return predecessor }
-      return SharedUse(connection, settings, predecessor.store)
+      let rates = predecessor.settings.rate == settings.rate ? predecessor.state.rates : nil
+      return SharedUse(connection, settings, predecessor.store, rates)
     }
     let redis = try manifest.connection(shared.servers, at: Manifest.sharedPointer, secrets)
     do throws(RedisError) {
@@ -55,10 +56,11 @@ struct SharedUse: Sendable {
     }
   }
 
-  private init(_ connection: Connection, _ settings: Settings, _ store: SharedStore) {
+  /// - Parameter rates: Counts that go on; nil for new ones.
+  private init(_ connection: Connection, _ settings: Settings, _ store: SharedStore, _ rates: SharedRates? = nil) {
     (self.connection, self.settings, self.store) = (connection, settings, store)
     state = SharedState(
-      store, rates: settings.rate.map { SharedRates($0) }, every: settings.sync,
+      store, rates: rates ?? settings.rate.map { SharedRates($0) }, every: settings.sync,
       idempotency: settings.idempotency.map { rule in
         IdempotencyRule(
           field: rule.header, maximumBytes: rule.bodyBytes, runsWithoutStore: rule.unavailable == .run,

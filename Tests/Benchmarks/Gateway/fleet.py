@@ -216,10 +216,11 @@ class Client(threading.Thread):
 class Fleet:
     """The servers of the demonstration."""
 
-    def __init__(self, machine, executable, plugins, timeline):
+    def __init__(self, machine, executable, plugins, timeline, names=NODES, template=MANIFEST):
         self.machine, self.executable, self.plugins, self.timeline = machine, executable, plugins, timeline
-        etcd, peer, self.redis_port, self.upstream_port, self.port, *ports = rig.free_ports(5 + len(NODES))
-        self.ports = dict(zip(NODES, ports))
+        self.names, self.template = names, template
+        etcd, peer, self.redis_port, self.upstream_port, self.port, *ports = rig.free_ports(5 + len(names))
+        self.ports = dict(zip(names, ports))
         self.address = f"etcd://127.0.0.1:{etcd}/{PREFIX}"
         self.nodes, self.starts = {}, 0
         folder = machine.folder
@@ -241,7 +242,7 @@ class Fleet:
 
     def manifest(self, plugin):
         """Writes the manifest with one of the plugins. Returns its name in the fleet."""
-        text = MANIFEST.format(upstream=self.upstream_port, redis=self.redis_port, plugin=plugin)
+        text = self.template.format(upstream=self.upstream_port, redis=self.redis_port, plugin=plugin)
         (self.machine.folder / "shop.yaml").write_text(text)
         return digest(text.encode())
 
@@ -433,4 +434,5 @@ def main():
         sys.exit("queries failed:\n" + "\n".join(f"{count} times: {reason}" for reason, count in failures.most_common(10)))
 
 
-main()
+if __name__ == "__main__":
+    main()

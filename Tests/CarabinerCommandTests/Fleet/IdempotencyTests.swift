@@ -150,7 +150,7 @@ struct IdempotencyTests {
     #expect(try mutate(strict).status == 503)
     #expect(try mutate(lenient, key: nil, "{}", ["X-Once: k"]).status == 200)
     #expect(stand.upstream.count == 3)
-    // The key of the first request is not stuck when Redis is back.
+    // It has lost all keys.
     try await stand.redis.restart()
     var answer = try mutate(strict)
     for _ in 0..<3000 where answer.status == 503 {

@@ -91,6 +91,46 @@ struct RedisStoreServeTests {
     #expect(try await hit(gateway) != first)
   }
 
+  @Test("R11, R18: while a proxy in front of Redis reads nothing, the memory of the gateway grows by less than 32 MiB")
+  func deafProxy() async throws {
+    let control = RelayControl(exempting: "SUBSCRIBE")
+    let proxy = try ScriptedServer { [port = redis.port] peer in try peer.relay(to: port, control) }
+    let text = String(repeating: "x", count: 300_000)
+    let large = try ScriptedServer(
+      ScriptedServer.answering { _, peer in
+        try peer.respond(headers: "Content-Type: application/json\r\n", body: #"{"data":{"n":"\#(text)"}}"#)
+      })
+    _ = try folder.write(
+      """
+      carabiner: 1
+      serve: {cache-policy: networkFirst}
+      built-ins: {store: {redis: {urls: ["redis://127.0.0.1:\(proxy.port)"], write-queue: 4MiB, near: {records: 0}}}}
+      """, to: "deaf.yaml")
+    let gateway = try ServeProcess(folder, manifest: "deaf.yaml", endpoint: "\(large.origin)/graphql")
+    let client = try ClientSocket(port: gateway.port)
+    func ask(_ count: Int) async throws {
+      for number in 0..<count {
+        let body = #"{"query":"{ n(a: \#(number)) }"}"#
+        let head = "POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+        try await offThePool {
+          try #require(client.send(head + body))
+          var bytes = 0
+          while bytes < text.utf8.count { bytes += try #require(client.receive(patience: 60_000)).count }
+        }
+      }
+    }
+    try await ask(50)
+    try await wait { try redis.ask("DBSIZE") != "0" }
+    control.holdRequests()
+    let before = try gateway.residentBytes()
+    // 90 MB were to be written.
+    try await ask(300)
+    let growth = try gateway.residentBytes() - before
+    #expect(growth < 32 << 20)
+    let metrics = try await ScrapedMetrics(gateway)
+    #expect(metrics.series("carabiner_redis_writes_dropped_total").reduce(0) { $0 + (metrics[$1] ?? 0) } > 0)
+  }
+
   @Test("R3: the password is a reference, a wrong one is logged as critical, and neither log nor answer contains it")
   func password() async throws {
     _ = try redis.ask("CONFIG", "SET", "requirepass", "s3cret")

@@ -151,6 +151,22 @@ struct SharedRatesTests {
     #expect(stand.answers(round).map(\.last) == [90])
   }
 
+  @Test("R22: a clock of the server that is set back does not keep clients out")
+  func setBack() throws {
+    let stand = Stand()
+    let gateway = try stand.gateway("1/s")
+    let hour: Int64 = 3_600_000
+    let first = try #require(gateway.beginRound())
+    gateway.end(first, totals: [], offset: hour)
+    #expect(passed(20, gateway) == 10)
+    let ahead = try #require(gateway.beginRound())
+    gateway.end(ahead, totals: stand.answers(ahead), offset: hour)
+    #expect(passed(20, gateway) == 0)
+    let back = try #require(gateway.beginRound())
+    gateway.end(back, totals: stand.answers(back), offset: 0)
+    #expect(passed(20, gateway) == 10)
+  }
+
   @Test("R22: an operation that is more than a window may have can begin behind empty windows only")
   func large() throws {
     let stand = Stand()

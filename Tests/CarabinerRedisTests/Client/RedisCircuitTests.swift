@@ -63,7 +63,7 @@ struct RedisCircuitTests {
     let waiting = (0..<50).map { _ in Task { await test.ask("PING") } }
     #expect(await eventually { test.client.waitingCommands == 50 })
     for _ in 0..<5 { #expect(await test.ask("PING", within: .milliseconds(5)) == "budgetExhausted") }
-    for call in waiting { #expect(await call.value == "unavailable") }
+    for call in waiting { #expect(await call.value == "connectionLost") }
     server.proceed()
   }
 

@@ -94,8 +94,10 @@ struct MutationKeyTests {
     }
     try age(30)
     #expect(word(try await keys.claim(name, fingerprint: request)) == "running")
-    try age(62)
-    #expect(word(try await keys.claim(name, fingerprint: request)) == "unknown")
+    for seconds in [62, -62] {
+      try age(seconds)
+      #expect(word(try await keys.claim(name, fingerprint: request)) == "unknown")
+    }
     await lease.end(with: [])
     #expect(word(try await keys.claim(name, fingerprint: request)) == "answered ")
   }
@@ -110,6 +112,26 @@ struct MutationKeyTests {
     // Another gateway sees the key until it is given back.
     let other = MutationKeys(try await stand.store(), life: .seconds(300))
     #expect(await eventually { self.word(try await other.claim(self.name, fingerprint: self.request)) == "first" })
+  }
+
+  @Test("R23: keys that a silent Redis took from many requests at once are given back, also those that the open circuit ended")
+  func circuit() async throws {
+    let stand = try await SharedStand()
+    let keys = MutationKeys(try await stand.store(budget: .milliseconds(300)), life: .seconds(300))
+    try await stand.redis.stop()
+    let names = (0..<20).map { [UInt8](repeating: 100 + UInt8($0), count: 32) }
+    let failures = await withTaskGroup(of: Bool.self) { group in
+      for name in names { group.addTask { (try? await keys.claim(name, fingerprint: self.request)) == nil } }
+      return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+    }
+    #expect(failures == names.count)
+    stand.redis.proceed()
+    let other = MutationKeys(try await stand.store(), life: .seconds(300))
+    // Redis runs the commands that wait in its socket.
+    for name in names {
+      #expect(await eventually { self.word(try await other.claim(name, fingerprint: self.request)) == "first" })
+    }
+    #expect(keys.endings.dropped == 0)
   }
 
   @Test("R23: an end that Redis does not take at once is written when it is back")

@@ -1,0 +1,27 @@
+internal import Synchronization
+
+/// The mutations with a key that run, also those whose clients have left.
+package final class KeyedMutations: Sendable {
+  private let tasks = Mutex((next: 0, running: [Int: Task<Void, Never>]()))
+
+  /// The number of them.
+  package var count: Int { tasks.withLock { $0.running.count } }
+
+  /// Runs a body to its end, whether or not the caller is cancelled.
+  func run<Value: Sendable>(on executor: any TaskExecutor, _ body: @escaping @Sendable () async -> Value) async -> Value {
+    let task = Task(executorPreference: executor, operation: body)
+    let id = tasks.withLock { tasks in
+      tasks.next += 1
+      // Only its end is of interest.
+      tasks.running[tasks.next] = Task { await withTaskCancellationHandler { _ = await task.value } onCancel: { task.cancel() } }
+      return tasks.next
+    }
+    defer { tasks.withLock { $0.running[id] = nil } }
+    return await task.value
+  }
+
+  /// Cancels all of them, because the gateway ends.
+  package func cancel() {
+    for task in tasks.withLock({ Array($0.running.values) }) { task.cancel() }
+  }
+}
