@@ -48,6 +48,31 @@ package struct CommandBatch: Sendable {
     count += other.count
   }
 
+  /// Each command as a batch of its own.
+  package var commands: [CommandBatch] {
+    precondition(missing == 0, "a command has too few arguments")
+    var (commands, position): ([CommandBatch], Int) = ([], 0)
+    /// The number in the header at the position, which is then behind it.
+    func header() -> Int {
+      var number = 0
+      position += 1
+      while bytes[position] != 0x0D { (number, position) = (number * 10 + Int(bytes[position] - 0x30), position + 1) }
+      position += 2
+      return number
+    }
+    for _ in 0..<count {
+      let start = position
+      for _ in 0..<header() {
+        let length = header()
+        position += length + 2
+      }
+      var command = CommandBatch()
+      (command.bytes, command.count) = (Array(bytes[start..<position]), 1)
+      commands.append(command)
+    }
+    return commands
+  }
+
   // MARK: Arguments
 
   /// Adds a text in UTF-8.

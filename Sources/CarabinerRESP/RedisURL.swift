@@ -11,6 +11,8 @@ package struct RedisURL: Sendable, Hashable, CustomStringConvertible {
   private static let defaultPort = 6379
   /// The most databases that a server can be set to have.
   private static let maximumDatabase = Int(Int32.max) - 1
+  /// The length of the longest host name.
+  private static let maximumHostBytes = 255
 
   /// Reads a URL.
   ///
@@ -30,6 +32,18 @@ package struct RedisURL: Sendable, Hashable, CustomStringConvertible {
     (self.host, self.port) = (host, port)
     usesTLS = scheme.lowercased() == "rediss"
     database = try path.map { path throws(RedisError) in try Self.database(path) } ?? 0
+  }
+
+  /// The address of a node, as another node of its cluster names it; nil if it is malformed.
+  package init?(host: String, port: Int, usesTLS: Bool) {
+    guard (1...Self.maximumHostBytes).contains(host.utf8.count), host.utf8.allSatisfy(Self.isOfNode), (1...65535).contains(port)
+    else { return nil }
+    (self.host, self.port, self.usesTLS, database) = (host, port, usesTLS, 0)
+  }
+
+  /// Whether a byte may be in the host name or IP address of a node.
+  private static func isOfNode(_ byte: UInt8) -> Bool {
+    (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || [0x2D, 0x2E, 0x3A, 0x5F].contains(byte)
   }
 
   private static func split(_ text: Substring, at separator: String) -> (Substring, Substring)? {

@@ -29,6 +29,7 @@ public final class RedisServer: Sendable {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let (process, port) = try await offThePool {
       for _ in 0..<50 {
+        // A node of a cluster also listens at this port plus 10,000, and does not start if that is in use.
         let port = Int.random(in: 20_000..<32_000)
         if let process = try Self.start(port, arguments, isSecure, folder) { return (process, port) }
       }
@@ -90,9 +91,10 @@ public final class RedisServer: Sendable {
   }
 
   /// The output of redis-cli, without the last line break.
-  public func ask(_ words: String...) throws -> String { try ask(words: words) }
+  public func ask(_ words: String...) throws -> String { try ask(words) }
 
-  public func ask(words: [String]) throws -> String {
+  /// The output of redis-cli, without the last line break.
+  public func ask(_ words: [String]) throws -> String {
     let process = ChildProcess()
     process.executableURL = URL(filePath: "/usr/bin/redis-cli")
     process.arguments = ["-p", "\(port)"] + words

@@ -4,11 +4,13 @@ internal import CarabinerRESP
 enum Transaction {
   /// Runs commands as a transaction, which is sent in one piece. Returns an answer for each command.
   ///
-  /// - Parameter send: Sends commands and returns an answer for each.
+  /// - Parameters:
+  ///   - inCluster: Whether a refusal that ends by itself, such as while slots are moved, has the code `unavailable`.
+  ///   - send: Sends commands and returns an answer for each.
   /// - Throws: The error of `send`; ``RedisError`` with code `transactionRefused` if the server refused a command, or `conflict` if a
   ///   watched key was changed.
   static func run(
-    _ commands: CommandBatch, _ send: (CommandBatch) async throws(RedisError) -> [Reply]
+    _ commands: CommandBatch, inCluster: Bool = false, _ send: (CommandBatch) async throws(RedisError) -> [Reply]
   ) async throws(RedisError) -> [Reply] {
     var all = CommandBatch(capacity: commands.bytes.count + 32)
     all.begin("MULTI", arguments: 0)
@@ -20,6 +22,9 @@ enum Transaction {
     }
     guard let result = replies.last, result.kind == .array, result.values.count == commands.count else {
       let error = replies.first { $0.kind == .error }
+      if inCluster, let error, error.isUnavailable {
+        throw RedisError(.unavailable, "the cluster cannot run a transaction now (\(error.errorText ?? "")); try again later")
+      }
       throw RedisError(
         .transactionRefused,
         "Redis refused a transaction (\(error?.errorText ?? "its answer is malformed")); check memory, permissions and type of the keys"

@@ -3,7 +3,7 @@ internal import Synchronization
 /// The counters of a client since its start.
 final class ClientCounters: Sendable {
   private let results = Mutex<[String: Int]>([:])
-  private let opened = Atomic<Int>(0)
+  private let reopened = Atomic<Int>(0)
   private let open = Atomic<Int>(0)
 
   func count(_ commands: Int, _ result: String) { results.withLock { $0[result, default: 0] += commands } }
@@ -11,10 +11,10 @@ final class ClientCounters: Sendable {
   /// The commands by their result.
   var commands: [String: Int] { results.withLock { $0 } }
 
-  func countOpened() { opened.wrappingAdd(1, ordering: .relaxed) }
+  func countReopened() { reopened.wrappingAdd(1, ordering: .relaxed) }
 
-  /// How often a connection was opened.
-  var connections: Int { opened.load(ordering: .relaxed) }
+  /// How often a lost connection was opened again.
+  var reconnects: Int { reopened.load(ordering: .relaxed) }
 
   /// Notes whether a link is closed by its circuit.
   func setCircuit(isOpen: Bool) { open.wrappingAdd(isOpen ? 1 : -1, ordering: .relaxed) }

@@ -1,15 +1,18 @@
 package import CarabinerRESP
 package import Logging
-internal import Synchronization
 
 /// Commands to a Redis or Valkey server that may be slow, silent or gone, without delay for the caller beyond its budget.
 ///
 /// The connections are opened at once and again whenever they are lost. A call is pipelined with all others. It fails at once if there is
 /// no connection or too much waits, and at the end of its budget otherwise. After five exhausted budgets in a row the connection is closed
-/// and made again, and until it answers a PING all calls fail at once.
+/// and made again, and until it answers a PING all calls fail at once. In a cluster, that is so for each node by itself.
 package final class RedisClient: Sendable {
-  private let links: [RedisLink]
-  private let next = Atomic<Int>(0)
+  private enum Servers {
+    case one(LinkPool)
+    case cluster(RedisCluster)
+  }
+
+  private let servers: Servers
   private let isSubscriber: Bool
   let counters = ClientCounters()
 
@@ -18,81 +21,112 @@ package final class RedisClient: Sendable {
   /// - Parameters:
   ///   - settings: The servers and the login. Files are read here, so the caller must not be on an event loop.
   ///   - channels: Channels to subscribe to. Such a client has one connection and takes no commands.
+  ///   - home: The slot of commands without one. In a cluster, its node is connected to as soon as it is known.
   ///   - logger: Gets a line when a connection opens or fails; critical if the login is refused.
   ///   - observer: Gets pushes, and changes of connections. It is called on an event loop and must not block.
   /// - Throws: ``RedisError`` with code `invalidSettings`.
-  package init(
-    _ settings: RedisSettings, channels: [String] = [], logger: Logger = Logger(label: "carabiner.redis"),
-    observer: @escaping @Sendable (RedisEvent) -> Void = { _ in }
+  package convenience init(
+    _ settings: RedisSettings, channels: [String] = [], home: HashSlot = HashSlot(key: ""),
+    logger: Logger = Logger(label: "carabiner.redis"), observer: @escaping @Sendable (RedisEvent) -> Void = { _ in }
+  ) throws(RedisError) {
+    try self.init(
+      settings, RedisAddresses(settings.urls), channels: channels, home: home, isSpread: false, logger: logger, observer: observer
+    )
+  }
+
+  /// - Parameters:
+  ///   - addresses: The servers, which clients of one cluster have in common, so that each knows the nodes that another one found.
+  ///   - isSpread: Whether all nodes of a cluster are connected to.
+  init(
+    _ settings: RedisSettings, _ addresses: RedisAddresses, channels: [String] = [], home: HashSlot, isSpread: Bool,
+    logger: Logger, observer: @escaping @Sendable (RedisEvent) -> Void = { _ in }
   ) throws(RedisError) {
     let opening = try RedisOpening(settings)
     isSubscriber = !channels.isEmpty
     let counters = counters
-    links = (0..<(channels.isEmpty ? settings.connections : 1)).map { _ in
-      RedisLink(opening, channels: channels, logger, counters, observer)
+    guard settings.isCluster, channels.isEmpty else {
+      // Each node of a cluster passes on the messages of all of them.
+      let links = (0..<(channels.isEmpty ? settings.connections : 1)).map { _ in
+        RedisLink(opening, addresses, channels: channels, logger, counters, observer)
+      }
+      servers = .one(LinkPool(links, counters))
+      return
     }
-    for link in links { link.start() }
+    servers = .cluster(RedisCluster(opening, home: home, isSpread: isSpread, addresses, logger, counters, observer))
   }
 
-  deinit {
-    for link in links { link.beginShutDown() }
+  /// Whether a connection is open and its circuit is closed; in a cluster, one to the node of the home slot.
+  package var isAvailable: Bool {
+    switch servers {
+    case .one(let pool): pool.isOpen
+    case .cluster(let cluster): cluster.isAvailable
+    }
   }
-
-  /// Whether a connection is open and its circuit is closed.
-  package var isAvailable: Bool { links.contains(where: \.isOpen) }
 
   /// The number of commands that have no answer yet, in all connections.
-  package var waitingCommands: Int { links.reduce(0) { $0 + $1.waitingCommands } }
+  package var waitingCommands: Int {
+    switch servers {
+    case .one(let pool): pool.waitingCommands
+    case .cluster(let cluster): cluster.waitingCommands
+    }
+  }
+
+  /// The cluster; nil if there is one server.
+  var cluster: RedisCluster? {
+    if case .cluster(let cluster) = servers { cluster } else { nil }
+  }
 
   /// Sends commands in one piece and waits for their answers.
   ///
   /// - Parameters:
   ///   - commands: One or more commands.
+  ///   - slot: The slot of their keys, for a cluster; nil for the home slot.
   ///   - budget: The time after which the caller goes on. Later answers are dropped.
   /// - Returns: An answer for each command, in their order. Errors of commands are answers too.
   /// - Throws: ``RedisError`` with code `unavailable`, `overloaded`, `budgetExhausted`, `connectionLost` or `cancelled`.
-  package func send(_ commands: CommandBatch, within budget: Duration) async throws(RedisError) -> [Reply] {
+  package func send(
+    _ commands: CommandBatch, to slot: HashSlot? = nil, within budget: Duration
+  ) async throws(RedisError) -> [Reply] {
     precondition(!isSubscriber, "a client for channels")
-    return try await Call.send(commands, within: budget, counters) { call throws(RedisError) in
-      try submit(commands, for: call, within: budget)
+    switch servers {
+    case .one(let pool): return try await pool.send(commands, within: budget)
+    case .cluster(let cluster):
+      return try await cluster.send(commands, to: slot ?? cluster.home, isTransaction: false, within: budget)
     }
-  }
-
-  /// The connection that is open now, for commands that depend on earlier ones over it.
-  ///
-  /// - Throws: ``RedisError`` with code `unavailable`.
-  func session() throws(RedisError) -> RedisSession {
-    guard let link = links.first(where: \.isOpen) else {
-      throw RedisError(.unavailable, "there is no connection to Redis; the log says why")
-    }
-    return RedisSession(link, counters)
-  }
-
-  /// Passes a call to the next connection that takes it.
-  private func submit(_ commands: CommandBatch, for call: Call, within budget: Duration) throws(RedisError) {
-    let first = links.count == 1 ? 0 : next.wrappingAdd(1, ordering: .relaxed).newValue & Int.max
-    var refusal: RedisError?
-    for index in 0..<links.count {
-      do throws(RedisError) {
-        return try links[(first % links.count + index) % links.count].submit(commands, for: call, within: budget)
-      } catch {
-        // Too much load says more than a lost connection.
-        if refusal?.code != .overloaded { refusal = error }
-      }
-    }
-    throw refusal ?? RedisError(.unavailable, "there is no connection to Redis; the log says why")
   }
 
   /// Runs commands as a transaction: between `MULTI` and `EXEC`, sent in one piece.
   ///
   /// - Returns: An answer for each command.
-  /// - Throws: ``RedisError`` as ``send(_:within:)``, and with code `transactionRefused` if the server refused a command.
-  package func transaction(_ commands: CommandBatch, within budget: Duration) async throws(RedisError) -> [Reply] {
-    try await Transaction.run(commands) { all throws(RedisError) in try await send(all, within: budget) }
+  /// - Throws: ``RedisError`` as ``send(_:to:within:)``, and with code `transactionRefused` if the server refused a command.
+  package func transaction(
+    _ commands: CommandBatch, to slot: HashSlot? = nil, within budget: Duration
+  ) async throws(RedisError) -> [Reply] {
+    switch servers {
+    case .one(let pool):
+      try await Transaction.run(commands) { all throws(RedisError) in try await pool.send(all, within: budget) }
+    case .cluster(let cluster):
+      try await Transaction.run(commands, inCluster: true) { all throws(RedisError) in
+        try await cluster.send(all, to: slot ?? cluster.home, isTransaction: true, within: budget)
+      }
+    }
+  }
+
+  /// The connection that is open now, for commands of the home slot that depend on earlier ones over it.
+  ///
+  /// - Throws: ``RedisError`` with code `unavailable`.
+  func session() throws(RedisError) -> RedisSession {
+    switch servers {
+    case .one(let pool): try pool.session()
+    case .cluster(let cluster): try cluster.node(of: cluster.home).pool.session(cluster)
+    }
   }
 
   /// Closes all connections for good. Calls that wait fail.
   package func shutDown() async {
-    for link in links { await link.shutDown() }
+    switch servers {
+    case .one(let pool): await pool.shutDown()
+    case .cluster(let cluster): await cluster.shutDown()
+    }
   }
 }

@@ -11,13 +11,16 @@ final class RedisLink: @unchecked Sendable {
   // Only the event loop uses the `var` properties.
 
   private let opening: RedisOpening
+  private let addresses: RedisAddresses
   private let channels: [String]
   private let loop: any EventLoop
   private let logger: Logger
   private let observer: @Sendable (RedisEvent) -> Void
+  private let ended: @Sendable () -> Void
   private let admission: Admission
   private let counters: ClientCounters
   private let openings = Atomic<UInt64>(0)
+  private let lastServer = Mutex<RedisURL?>(nil)
   /// Whether exhausted budgets have closed the connection.
   private var isCircuitOpen = false {
     didSet { if isCircuitOpen != oldValue { counters.setCircuit(isOpen: isCircuitOpen) } }
@@ -37,12 +40,15 @@ final class RedisLink: @unchecked Sendable {
   private var logged: RedisError?
   private var generator = SystemRandomNumberGenerator()
 
+  /// - Parameters:
+  ///   - addresses: The servers. The first one that can be reached is used.
+  ///   - ended: Called on the event loop when a connection was lost, or could not be opened.
   init(
-    _ opening: RedisOpening, channels: [String], _ logger: Logger, _ counters: ClientCounters,
-    _ observer: @escaping @Sendable (RedisEvent) -> Void
+    _ opening: RedisOpening, _ addresses: RedisAddresses, channels: [String] = [], _ logger: Logger, _ counters: ClientCounters,
+    ended: @escaping @Sendable () -> Void = {}, _ observer: @escaping @Sendable (RedisEvent) -> Void
   ) {
-    (self.opening, self.channels, self.logger, self.observer) = (opening, channels, logger, observer)
-    self.counters = counters
+    (self.opening, self.addresses, self.channels, self.logger) = (opening, addresses, channels, logger)
+    (self.counters, self.ended, self.observer) = (counters, ended, observer)
     loop = MultiThreadedEventLoopGroup.singleton.next()
     admission = Admission(opening.settings.limits)
     backoff = Backoff(opening.settings.limits)
@@ -58,6 +64,9 @@ final class RedisLink: @unchecked Sendable {
 
   /// The number of connections that were opened so far, which identifies the current one.
   var serial: UInt64 { openings.load(ordering: .relaxed) }
+
+  /// The server of the connection that was opened last; nil before the first one.
+  var server: RedisURL? { lastServer.withLock(\.self) }
 
   func start() { loop.execute { self.connect() } }
 
@@ -93,6 +102,7 @@ final class RedisLink: @unchecked Sendable {
 
   private func closeDown() -> EventLoopFuture<Void>? {
     isShutDown = true
+    isCircuitOpen = false
     retry?.cancel()
     budgets?.timer.cancel()
     let connection = connection
@@ -130,7 +140,7 @@ final class RedisLink: @unchecked Sendable {
   private func connect() {
     guard !isShutDown else { return }
     retry = nil
-    let urls = opening.settings.urls
+    let urls = addresses.list
     let connection = RedisConnection(opening, urls[nextURL % urls.count], channels: channels, loop, admission) {
       [weak self] connection, event in
       // Events of an abandoned connection are ignored.
@@ -147,12 +157,14 @@ final class RedisLink: @unchecked Sendable {
     case .opened:
       (exhausted, wasOpen, logged) = (0, true, nil)
       isCircuitOpen = false
-      counters.countOpened()
+      let server = connection?.server
+      lastServer.withLock { $0 = server }
+      if serial > 0 { counters.countReopened() }
       openings.wrappingAdd(1, ordering: .relaxed)
       backoff.reset()
       nextURL = 0
       admission.setOpen(true)
-      logger.info("connected to \(connection.map { "\($0.server)" } ?? "")")
+      logger.info("connected to \(server?.description ?? "")")
       observer(.opened)
     case .push(let reply): observer(.push(reply))
     case .over(let error):
@@ -161,6 +173,7 @@ final class RedisLink: @unchecked Sendable {
       wasOpen = false
       guard !isShutDown else { return }
       log(error)
+      ended()
       retry = loop.scheduleTask(in: TimeAmount(backoff.delay(&generator))) { self.connect() }
     }
   }

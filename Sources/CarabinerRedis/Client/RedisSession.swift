@@ -7,9 +7,11 @@ struct RedisSession: Sendable {
   private let link: RedisLink
   private let serial: UInt64
   private let counters: ClientCounters
+  /// The cluster of the connection; nil without one. A redirect is not followed, because the watches are of this connection.
+  private let cluster: RedisCluster?
 
-  init(_ link: RedisLink, _ counters: ClientCounters) {
-    (self.link, self.counters) = (link, counters)
+  init(_ link: RedisLink, _ counters: ClientCounters, _ cluster: RedisCluster?) {
+    (self.link, self.counters, self.cluster) = (link, counters, cluster)
     serial = link.serial
   }
 
@@ -17,9 +19,11 @@ struct RedisSession: Sendable {
   ///
   /// - Throws: ``RedisError`` as ``RedisClient/send(_:within:)``.
   func send(_ commands: CommandBatch, within budget: Duration) async throws(RedisError) -> [Reply] {
-    try await Call.send(commands, within: budget, counters) { call throws(RedisError) in
+    let replies = try await Call.send(commands, within: budget, counters) { call throws(RedisError) in
       try link.submit(commands, for: call, within: budget, onlyOn: serial)
     }
+    cluster?.note(replies)
+    return replies
   }
 
   /// Sends commands before all later ones of this connection, and does not wait for their answers. Returns false if they cannot be sent.
@@ -31,6 +35,7 @@ struct RedisSession: Sendable {
   ///
   /// - Throws: ``RedisError`` as ``RedisClient/transaction(_:within:)``, and with code `conflict` if a watched key was changed.
   func transaction(_ commands: CommandBatch, within budget: Duration) async throws(RedisError) -> [Reply] {
-    try await Transaction.run(commands) { all throws(RedisError) in try await send(all, within: budget) }
+    try await Transaction.run(commands, inCluster: cluster != nil) { all throws(RedisError) in try await send(all, within: budget)
+    }
   }
 }

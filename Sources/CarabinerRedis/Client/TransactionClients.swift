@@ -12,14 +12,17 @@ final class TransactionClients: Sendable {
   private static let interval = Duration.milliseconds(2)
 
   private let settings: RedisSettings
+  private let addresses: RedisAddresses
+  private let home: HashSlot
   private let logger: Logger
   private let idle = Mutex<[RedisClient]>([])
 
-  init(_ settings: RedisSettings, _ logger: Logger) {
+  /// - Parameter home: The slot of the store.
+  init(_ settings: RedisSettings, _ addresses: RedisAddresses, home: HashSlot, _ logger: Logger) {
     var settings = settings
     settings.connections = 1
     (settings.limits.waitingCommands, settings.limits.waitingBytes) = (Self.maximumCommands, Self.maximumBytes)
-    (self.settings, self.logger) = (settings, logger)
+    (self.settings, self.addresses, self.home, self.logger) = (settings, addresses, home, logger)
   }
 
   /// Takes a client that is connected.
@@ -29,7 +32,8 @@ final class TransactionClients: Sendable {
   func take(
     until deadline: ContinuousClock.Instant, while isWorthwhile: () -> Bool
   ) async throws -> (client: RedisClient, session: RedisSession) {
-    let client = try idle.withLock { $0.popLast() } ?? RedisClient(settings, logger: logger)
+    let client =
+      try idle.withLock { $0.popLast() } ?? RedisClient(settings, addresses, home: home, isSpread: false, logger: logger)
     do {
       while !client.isAvailable, isWorthwhile(), .now < deadline { try await Task.sleep(for: Self.interval) }
       return (client, try client.session())

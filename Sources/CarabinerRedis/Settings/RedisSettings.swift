@@ -2,8 +2,10 @@ package import CarabinerRESP
 
 /// How a client connects.
 package struct RedisSettings: Sendable {
-  /// The servers, 1 to 16. The first one that can be reached is used; all of them must have the same data.
+  /// The servers, 1 to 16. The first one that can be reached is used; all of them must have the same data, or be nodes of one cluster.
   package var urls: [RedisURL]
+  /// Whether the servers are nodes of a cluster, which is asked for the other nodes.
+  package var isCluster = false
   /// The user; nil for the default user.
   package var user: String?
   /// The password; nil for a server without logins.
@@ -33,6 +35,12 @@ package struct RedisSettings: Sendable {
     }
     guard (1...Self.maximumConnections).contains(connections) else {
       throw RedisError(.invalidSettings, "\(connections) connections are set; set 1 to \(Self.maximumConnections)")
+    }
+    guard !isCluster || urls.allSatisfy({ $0.database == 0 }) else {
+      throw RedisError(.invalidSettings, "a cluster has database 0 only; remove the number from the URL, or remove cluster: true")
+    }
+    guard !isCluster || Set(urls.map(\.usesTLS)).count == 1 else {
+      throw RedisError(.invalidSettings, "some URLs of the cluster have redis:// and some rediss://; write the same one in all")
     }
     guard user == nil || password != nil else {
       throw RedisError(.invalidSettings, "there is a user without a password; set password")
@@ -75,6 +83,14 @@ package struct RedisLimits: Sendable, Hashable {
   package var pingTime = Duration.milliseconds(500)
   /// The interval of PINGs over a connection that only receives. It is lost if the PING before has no answer.
   package var heartbeat = Duration.seconds(5)
+  /// The maximum number of masters of a cluster. An answer with more is not used.
+  package var clusterNodes = 128
+  /// The maximum number of further nodes to which commands are redirected.
+  package var strangers = 8
+  /// How long such a node is kept after the last redirect.
+  package var strangerTime = Duration.seconds(60)
+  /// The shortest time from one question for the slots to the next.
+  package var refreshInterval = Duration.milliseconds(100)
 
   /// Creates the default limits.
   package init() {}

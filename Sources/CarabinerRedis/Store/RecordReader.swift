@@ -90,7 +90,7 @@ struct RecordReader {
     guard !value.isNull else { return nil }
     guard value.kind == .text, let content = value.content, let stored = StoredValue.parse(content, now: localTime + offset)
     else {
-      counters.countMalformed()
+      if !value.isUnavailable { counters.countMalformed() }
       return nil
     }
     return stored

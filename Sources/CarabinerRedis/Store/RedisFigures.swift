@@ -35,8 +35,8 @@ extension RedisNormalizedCache {
     let (commands, times) = (client.counters.commands, counters.readTimes.summary)
     return RedisFigures(
       uses: [
-        use("store", client, isUp: isAvailable, of: settings.connection.connections),
-        use("invalidations", subscription, isUp: subscription.isAvailable, of: 1),
+        use("store", client, isUp: isAvailable),
+        use("invalidations", subscription, isUp: subscription.isAvailable),
       ],
       commands: commands, readBounds: ReadTimes.bounds.map { Double($0) / 1e9 }, readCounts: times.counts,
       readSeconds: Double(times.nanoseconds) / 1e9, exhaustedBudgets: counters.exhaustedBudgets,
@@ -45,9 +45,9 @@ extension RedisNormalizedCache {
       nearHits: counters.nearHits, nearMisses: counters.nearMisses, malformedValues: counters.malformedValues)
   }
 
-  private func use(_ name: String, _ client: RedisClient, isUp: Bool, of connections: Int) -> RedisFigures.Use {
+  private func use(_ name: String, _ client: RedisClient, isUp: Bool) -> RedisFigures.Use {
     RedisFigures.Use(
       name: name, isUp: isUp, isCircuitOpen: client.counters.openCircuits > 0,
-      reconnects: max(0, client.counters.connections - connections))
+      reconnects: client.counters.reconnects)
   }
 }

@@ -34,7 +34,8 @@ package final class RedisNormalizedCache: SharedCache {
     let layout = StoreLayout(prefix: settings.prefix)
     let clock = ServerClock(settings.clock)
     let keeper = StoreKeeper(layout, clock, logger)
-    let client = try RedisClient(settings.connection, logger: logger) { event in
+    let addresses = RedisAddresses(settings.connection.urls)
+    let client = try RedisClient(settings.connection, addresses, home: layout.slot, isSpread: false, logger: logger) { event in
       if case .opened = event { keeper.connected() }
     }
     keeper.begin(client)
@@ -44,8 +45,10 @@ package final class RedisNormalizedCache: SharedCache {
     let writer = RecordWriter(
       client, layout, lives, clock, counters, near, node: node, pauseTime: settings.pauseTime, logger)
     let invalidations = InvalidationReceiver(near, counters, node: node)
-    transactionClients = TransactionClients(settings.connection, logger)
-    subscription = try RedisClient(settings.connection, channels: [layout.channel], logger: logger) { invalidations.take($0) }
+    transactionClients = TransactionClients(settings.connection, addresses, home: layout.slot, logger)
+    subscription = try RedisClient(
+      settings.connection, addresses, channels: [layout.channel], home: layout.slot, isSpread: false, logger: logger
+    ) { invalidations.take($0) }
     (self.near, self.invalidations) = (near, invalidations)
     (self.layout, self.clock, self.keeper, self.client, self.writer) = (layout, clock, keeper, client, writer)
     queue = WriteQueue(maximumBytes: settings.writeQueueBytes) { await writer.send($0) }

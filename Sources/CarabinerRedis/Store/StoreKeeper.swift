@@ -9,10 +9,13 @@ final class StoreKeeper: Sendable {
     var isReady = false
     var isConnected = false
     var hasLoggedVersion = false
+    /// Whether a round comes soon, because the last one ended with an error that will pass.
+    var isSoon = false
     var rounds: Task<Void, Never>?
   }
 
   private static let interval = Duration.seconds(30)
+  private static let soon = Duration.seconds(1)
   /// The time for an answer.
   private static let budget = Duration.seconds(2)
   /// The life of the version's key, which each round renews.
@@ -65,6 +68,21 @@ final class StoreKeeper: Sendable {
     } catch {
       // The next connection or round tries again.
       logger.debug("the store in Redis was not looked at: \(error)")
+      if client.cluster != nil { lookSoon() }
+    }
+  }
+
+  /// Looks again in a second, without another connection: slots of a cluster are being moved, for example.
+  private func lookSoon() {
+    let begins = state.withLock { state in
+      defer { state.isSoon = true }
+      return !state.isSoon
+    }
+    guard begins else { return }
+    Task { [weak self] in
+      try? await Task.sleep(for: Self.soon)
+      self?.state.withLock { $0.isSoon = false }
+      await self?.look()
     }
   }
 
@@ -115,6 +133,7 @@ final class StoreKeeper: Sendable {
   }
 
   private func refuse(_ command: String, _ reply: Reply) {
+    if reply.isUnavailable { return lookSoon() }
     state.withLock { $0.isReady = false }
     logger.error(
       "the store in Redis is not used: \(command) failed (\(reply.errorText ?? "its answer is malformed")); check the user's permissions"

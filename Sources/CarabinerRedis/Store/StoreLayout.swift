@@ -15,7 +15,13 @@ struct StoreLayout: Sendable {
   /// The beginning of all keys.
   let tag: String
 
-  init(prefix: String) { tag = "{crb:\(prefix)}:" }
+  /// The slot of all keys in a cluster.
+  let slot: HashSlot
+
+  init(prefix: String) {
+    tag = "{crb:\(prefix)}:"
+    slot = HashSlot(key: tag)
+  }
 
   var versionKey: String { tag + "v" }
   var channel: String { tag + "c" }

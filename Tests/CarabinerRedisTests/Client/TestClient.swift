@@ -47,10 +47,13 @@ final class TestClient: Sendable {
   }
 
   func ask(_ words: [String], within budget: Duration = TestClient.patience) async -> String {
-    var commands = CommandBatch()
-    commands.add(words)
+    await ask(CommandBatch(words), within: budget)
+  }
+
+  /// The answers of commands whose keys have one slot in a cluster, or the code of the error.
+  func ask(_ commands: CommandBatch, to slot: HashSlot? = nil, within budget: Duration = TestClient.patience) async -> String {
     do throws(RedisError) {
-      return try await client.send(commands, within: budget).map(\.line).joined(separator: ",")
+      return try await client.send(commands, to: slot, within: budget).map(\.line).joined(separator: ",")
     } catch {
       return "\(error.code)"
     }

@@ -43,5 +43,7 @@ struct CommandBatchTests {
     first.append(second)
     #expect(first.count == 2)
     #expect(try ReplyReaderTests.read([first.bytes]) == [#"["GET" ""]"#, #"["DEL" "a" "a b"]"#])
+    #expect(first.commands.map(\.count) == [1, 1])
+    #expect(first.commands[1].bytes == second.bytes && first.commands.flatMap(\.bytes) == first.bytes)
   }
 }

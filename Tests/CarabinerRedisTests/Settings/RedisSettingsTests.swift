@@ -77,6 +77,17 @@ struct RedisSettingsTests {
       try refusal { ($0.certificateFile, $0.keyFile) = ("/no/such/file", "b") }?.contains("certificate /no/such/file") == true)
   }
 
+  @Test("R1, 2.6: a cluster with a database, or with and without TLS, is refused")
+  func clusters() throws {
+    let (plain, database) = (try RedisURL("redis://localhost"), try RedisURL("rediss://localhost/1"))
+    #expect(try refusal { ($0.isCluster, $0.urls) = (true, [database]) }?.contains("a cluster has database 0 only") == true)
+    #expect(
+      try refusal {
+        $0.isCluster = true
+        $0.urls.append(plain)
+      }?.contains("write the same one in all") == true)
+  }
+
   @Test("R3: the name of a connection has visible ASCII only, and is short")
   func names() throws {
     func name(_ node: String) throws -> String { RedisSettings(urls: [try RedisURL("redis://a")], node: node).connectionName }

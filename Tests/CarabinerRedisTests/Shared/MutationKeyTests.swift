@@ -194,7 +194,7 @@ struct MutationKeyTests {
     let stand = try await SharedStand()
     let rules = ["~{crb:shop}*", "&{crb:shop}*", "-@all", "+hello", "+auth", "+client|setname", "+ping", "+time"]
     let commands = ["+get", "+set", "+incrby", "+pexpire", "+unlink"]
-    _ = try stand.redis.ask(words: ["ACL", "SETUSER", "node", "on", ">secret"] + rules + commands)
+    _ = try stand.redis.ask(["ACL", "SETUSER", "node", "on", ">secret"] + rules + commands)
     let store = try await stand.store(needsMemory: true, user: "node", password: "secret")
     let count = SharedCount(name: name, lastName: request, added: 1, addedToLast: 1)
     #expect(try await store.exchange([count], life: .seconds(60)).totals.map(\.last) == [1])

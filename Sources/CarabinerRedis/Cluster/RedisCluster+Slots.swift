@@ -1,0 +1,89 @@
+internal import CarabinerRESP
+internal import Logging
+internal import Synchronization
+
+/// The question for the slots.
+extension RedisCluster {
+  /// Begins to ask a node for the slots, unless that is being done.
+  ///
+  /// Many callers may find a change at once, so the question is not sent more often than at an interval.
+  func askForSlots() {
+    let begins = state.withLock { state in
+      guard !state.isShutDown else { return false }
+      state.isOutdated = true
+      defer { state.isAsking = true }
+      return !state.isAsking
+    }
+    if begins { Task { [weak self] in while await self?.askOnce() == true {} } }
+  }
+
+  /// Asks, and returns whether it must be done again.
+  private func askOnce() async -> Bool {
+    if let last = state.withLock(\.askedAt) { try? await Task.sleep(until: last + limits.refreshInterval, clock: .continuous) }
+    let pools = state.withLock { state in
+      (state.askedAt, state.isOutdated) = (.now, false)
+      return [state.control].compactMap(\.self) + state.pools.values
+    }
+    // The first one that is open and answers.
+    for pool in pools where pool.isOpen { if await ask(pool) { break } }
+    return state.withLock { state in
+      state.isAsking = state.isOutdated && !state.isShutDown
+      return state.isAsking
+    }
+  }
+
+  /// Asks one node. Returns whether its answer was used.
+  private func ask(_ pool: LinkPool) async -> Bool {
+    var commands = CommandBatch()
+    commands.begin("CLUSTER", arguments: 1)
+    commands.add("SLOTS")
+    guard let server = pool.server, let reply = try? await pool.send(commands, within: limits.openingTime).first else {
+      return false
+    }
+    if let text = reply.errorText {
+      let advice =
+        switch reply.errorCode {
+        case "NOPERM": "let the user run CLUSTER SLOTS and ASKING"
+        case "ERR": "if it is not a node of a cluster, remove cluster: true"
+        default: "check the cluster"
+        }
+      log(reply.errorCode == "NOPERM" ? .critical : .warning, "\(server) refused CLUSTER SLOTS (\(text)); \(advice)")
+      return false
+    }
+    do throws(SlotMap.Fault) {
+      let map = try SlotMap(reply, from: server, maximumNodes: limits.clusterNodes)
+      guard !map.nodes.isEmpty else { throw SlotMap.Fault(reason: "no node has a slot") }
+      use(map)
+      return true
+    } catch {
+      log(.warning, "the answer of \(server) to CLUSTER SLOTS is not used: \(error.reason); check the cluster")
+      return false
+    }
+  }
+
+  private func log(_ level: Logger.Level, _ message: String) {
+    let isNew = state.withLock { state in
+      defer { state.logged = message }
+      return state.logged != message
+    }
+    if isNew { logger.log(level: level, "\(message)") }
+  }
+
+  /// How often a refusal is logged at most.
+  private static let refusalInterval = Duration.seconds(10)
+
+  /// Looks at the errors among answers: they may mean that the slots have changed.
+  func note(_ replies: [Reply]) {
+    guard let reply = replies.first(where: \.isUnavailable), let code = reply.errorCode else { return }
+    // Slots that are being moved have the same node until the end.
+    if code == "ASK" || code == "TRYAGAIN" { return state.withLock { $0.changes += 1 } }
+    askForSlots()
+    guard code != "MOVED" else { return }
+    let logs = state.withLock { state in
+      if let last = state.refusalLoggedAt, last + Self.refusalInterval > .now { return false }
+      state.refusalLoggedAt = .now
+      return true
+    }
+    if logs { logger.warning("the cluster refuses commands (\(reply.errorText ?? code)); check its nodes") }
+  }
+}

@@ -1,0 +1,161 @@
+import Carabiner
+import CarabinerRESP
+import CarabinerWire
+import FoundationEssentials
+import Logging
+import Synchronization
+import TestTools
+import Testing
+
+@testable import CarabinerRedis
+
+/// The store in three real nodes of a cluster, in one slot.
+@Suite("The store in a cluster", .serialized)
+struct ClusterStoreTests {
+  private final class Flag: Sendable {
+    let value = Atomic(false)
+  }
+
+  private let query = "query($x: Int) { hero(x: $x) { __typename id name friends { __typename id name } } n }"
+  private let data = #"""
+    {"hero":{"__typename":"H","id":1,"name":"a","friends":[{"__typename":"H","id":2,"name":"ü"},null]},"n":[[1],[]]}
+    """#
+
+  private let cluster: ClusterServers
+  private let slot: Int
+  private let owner: Int
+
+  init() async throws {
+    cluster = try await ClusterServers()
+    slot = try cluster.slot(of: "{crb:shop}:c")
+    owner = try cluster.owner(of: slot)
+  }
+
+  /// A node that can read and write. Its server is not the one of the slot.
+  private func node(_ change: (inout RedisStoreSettings) -> Void = { _ in }) async throws -> TestNode {
+    let node = try TestNode(cluster.nodes[(owner + 1) % 3].url) {
+      $0.connection.isCluster = true
+      change(&$0)
+    }
+    await node.isReady()
+    return node
+  }
+
+  @Test("R19: a response is read by another node, a change reaches it, and removals find all keys")
+  func roundTrip() async throws {
+    let (one, other) = (try await node(), try await node { $0.nearRecords = 1000 })
+    #expect(await eventually { other.cache.usesNearRecords })
+    try await one.publish(data, for: query, ["x": 1])
+    #expect(try await other.data(query, ["x": 1]) == json(data))
+    #expect(try cluster.nodes[owner].keys().count == 5)
+    // The other node has the number in memory, and the message of the first one removes it.
+    try await one.publish(#"{"n":2}"#, for: "{ n }")
+    #expect(await eventually { try await other.data("{ n }") == ["n": 2] })
+    #expect(try await one.cache.keys(matching: nil).sorted() == ["H:1", "H:2", "QUERY_ROOT"])
+    #expect(try await one.store.removeObjects(matching: "H:*") == 2)
+    try await one.store.clearCache()
+    #expect(try cluster.nodes[owner].keys() == ["{crb:shop}:v"])
+    #expect(await eventually { try await other.data("{ n }") == nil })
+  }
+
+  @Test("R19, R13: a transaction works in the slot of the store, also after the slot has moved")
+  func transactions() async throws {
+    let (one, other) = (try await node(), try await node())
+    let operation = DynamicOperation(document: "{ n }", variables: [:])
+    try await one.publish(#"{"n":0}"#, for: "{ n }")
+    func increase(_ node: TestNode) async throws -> Bool {
+      try await node.store.update(operation) { $0 = ["n": .number(JSONNumber(($0["n"]?.int ?? -1) + 1))] }
+    }
+    #expect(try await increase(one))
+    #expect(try await increase(other))
+    #expect(try await one.data("{ n }") == ["n": 2])
+    try cluster.move(slot, from: owner, to: (owner + 1) % 3)
+    #expect(await eventually { try await increase(one) }, "\(one.log.lines)")
+    #expect(await eventually { try await other.data("{ n }") == ["n": 3] })
+  }
+
+  @Test("R19: while the slot moves to and fro, reads have the right data or are misses, and then all is as before")
+  func reshard() async throws {
+    let (writer, reader) = (try await node(), try await node())
+    let document = "{ list { __typename id a b } round }"
+    @Sendable func response(_ round: Int) -> String {
+      let items = (0..<20).map { #"{"__typename":"H","id":\#($0),"a":\#(round),"b":\#(round)}"# }
+      return #"{"list":[\#(items.joined(separator: ","))],"round":\#(round)}"#
+    }
+    try await writer.publish(response(0), for: document)
+    #expect(await eventually { try await reader.data(document) == json(response(0)) })
+    let isOver = Flag()
+    let rounds = try await withThrowingTaskGroup { group in
+      group.addTask {
+        var round = 0
+        while !isOver.value.load(ordering: .relaxed) {
+          round += 1
+          try await writer.publish(response(round), for: document)
+        }
+        return round
+      }
+      group.addTask {
+        var (last, hits) = (0, 0)
+        while !isOver.value.load(ordering: .relaxed) {
+          // A node that cannot be reached is a miss, as for an operation.
+          guard let data = try? await reader.data(document), let round = data["round"]?.int else { continue }
+          hits += 1
+          let expected = try json(response(round))
+          #expect(round >= last, "\(round) after \(last)")
+          #expect(data == expected, "\(data)")
+          last = round
+        }
+        return hits
+      }
+      for number in 0..<6 {
+        let (source, target) = ((owner + number) % 3, (owner + number + 1) % 3)
+        try cluster.beginMove(of: slot, from: source, to: target)
+        // Key by key, so that both nodes have some for a time.
+        while try cluster.moveKeys(of: slot, from: source, to: target, at: 1) { try await Task.sleep(for: .milliseconds(5)) }
+        try cluster.endMove(of: slot, to: target)
+        // Until it works again, or the move would be the only thing that is tested.
+        try await cluster.wait { _ in try cluster.owner(of: slot) == target }
+        #expect(await eventually { (try? await reader.data(document)) != nil }, "\(reader.log.lines)")
+      }
+      isOver.value.store(true, ordering: .relaxed)
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(rounds.allSatisfy { $0 > 6 }, "\(rounds)")
+    #expect(
+      await eventually {
+        try await writer.publish(response(1_000_000), for: document)
+        return try await reader.data(document) == json(response(1_000_000))
+      }, "\(writer.log.lines)")
+  }
+
+  @Test("R19, C5: while the master of the store is away, reads are misses and writes are dropped without waiting")
+  func killed() async throws {
+    let node = try await node { $0.removalTime = .seconds(1) }
+    try await node.publish(#"{"n":1}"#, for: "{ n }")
+    cluster.nodes[owner].end()
+    #expect(await eventually { !node.cache.isAvailable })
+    for _ in 0..<100 { #expect(try await node.data("{ n }") == nil) }
+    try await node.publish(#"{"n":1}"#, for: "{ n }")
+    let error = await #expect(throws: StoreError.self) { try await node.store.clearCache() }
+    #expect(error?.code == .unavailable)
+    try await cluster.nodes[owner].restart()
+    #expect(
+      await eventually {
+        try await node.publish(#"{"n":2}"#, for: "{ n }")
+        return try await node.data("{ n }") == ["n": 2]
+      }, "\(node.log.lines)")
+  }
+
+  @Test("R19, R18: while the master of the store is silent, reads wait for their budget, and then not at all")
+  func silent() async throws {
+    let node = try await node { $0.readBudget = .milliseconds(20) }
+    try await cluster.nodes[owner].stop()
+    let isOpen = await eventually {
+      _ = try? await node.data("{ a { b } }")
+      return !node.cache.isAvailable
+    }
+    #expect(isOpen)
+    cluster.nodes[owner].proceed()
+    await node.isReady()
+  }
+}
