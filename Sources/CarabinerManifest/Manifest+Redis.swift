@@ -18,6 +18,8 @@ extension Manifest {
     /// The files with the certificate of the host and its key; nil for none.
     package var certificateFile: String?
     package var keyFile: String?
+    /// Whether they are nodes of a cluster.
+    package var isCluster = false
 
     package init() {}
   }

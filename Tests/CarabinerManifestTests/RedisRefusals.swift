@@ -45,6 +45,13 @@ extension Refusal {
     .redis(
       "an authority without TLS", with: "ca-file: secret.txt", .invalidValue, "/ca-file", "ca-file is for URLs with rediss://"),
     .redis("an authority that is not there", "{urls: ['rediss://a'], ca-file: no.pem}", .missing, "/ca-file", "there is no file"),
+    .redis("a cluster as text", with: "cluster: 'yes'", .wrongType, "/cluster", "true or false"),
+    .redis(
+      "a database of a cluster", "{urls: ['redis://a', 'redis://b/1'], cluster: true}", .invalidValue, "/urls/1",
+      "a cluster has database 0 only; remove /1"),
+    .redis(
+      "a cluster with and without TLS", "{urls: ['redis://a', 'rediss://b'], cluster: true}", .invalidValue, "/urls/1",
+      "write the same one in all"),
     .redis("no connection", with: "connections: 0", .invalidValue, "/connections", "a whole number from 1 to 8"),
     .redis("9 connections", with: "connections: 9", .invalidValue, "/connections", "a whole number from 1 to 8"),
     .redis("a prefix with a colon", with: "prefix: 'a:b'", .invalidValue, "/prefix", "use 1 to 64 letters, digits and hyphens"),

@@ -2,7 +2,7 @@ internal import CarabinerRESP
 internal import CarabinerWire
 
 extension ManifestReader {
-  static let redisServerKeys = ["urls", "user", "password", "ca-file", "certificate", "key"]
+  static let redisServerKeys = ["urls", "user", "password", "ca-file", "certificate", "key", "cluster"]
   private static let redisStoreKeys =
     redisServerKeys + ["connections", "prefix", "read-budget", "write-queue", "time-to-live", "near"]
 
@@ -75,6 +75,7 @@ extension ManifestReader {
       case "ca-file": servers.authorityFile = existing(value, place, "write the path of a file in PEM")
       case "certificate": servers.certificateFile = existing(value, place, "write the path of a file in PEM")
       case "key": servers.keyFile = existing(value, place, "write the path of a file in PEM")
+      case "cluster": servers.isCluster = truth(value, place) ?? servers.isCluster
       default: break
       }
     }
@@ -92,7 +93,26 @@ extension ManifestReader {
           "\(key) is for URLs with rediss://, and there is none; change the URL, or remove \(key)")
       }
     }
+    if servers.isCluster { checkCluster(object, pointer.appending("urls")) }
     return servers
+  }
+
+  /// Checks the URLs of a cluster, which must be alike in all but host and port.
+  private mutating func checkCluster(_ object: JSONObject, _ pointer: JSONPointer) {
+    guard case .array(let entries)? = object["urls"] else { return }
+    var isSecure: Bool?
+    for (index, entry) in entries.enumerated() {
+      guard let url = entry.string.flatMap({ try? RedisURL($0) }) else { continue }
+      let place = pointer.appending(index)
+      if url.database != 0 {
+        problem(
+          .invalidValue, place, "a cluster has database 0 only; remove /\(url.database) from the URL, or remove cluster: true")
+      }
+      if let isSecure, isSecure != url.usesTLS {
+        problem(.invalidValue, place, "some URLs of the cluster have redis:// and some rediss://; write the same one in all")
+      }
+      isSecure = isSecure ?? url.usesTLS
+    }
   }
 
   private mutating func redisURLs(_ json: JSONValue, _ pointer: JSONPointer) -> [RedisURL] {

@@ -11,7 +11,10 @@ extension Manifest {
       "$ref": "#/$defs/text", "description": "The certificate authorities of the servers (PEM), relative to the manifest. Without it those of the system."
     },
     "certificate": {"$ref": "#/$defs/text", "description": "The certificate of the host for servers that demand one (PEM), relative to the manifest."},
-    "key": {"$ref": "#/$defs/text", "description": "The key of the certificate (PEM), relative to the manifest."}
+    "key": {"$ref": "#/$defs/text", "description": "The key of the certificate (PEM), relative to the manifest."},
+    "cluster": {
+      "type": "boolean", "default": false, "description": "Whether the servers are nodes of a Redis cluster. The other nodes are found by themselves. All keys with one prefix are on one master. The URLs have no database."
+    }
     """
 
   /// The part of ``schema`` for `built-ins.store.redis`.

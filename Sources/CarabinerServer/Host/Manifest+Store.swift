@@ -64,6 +64,7 @@ extension Manifest {
     (connection.user, connection.password) = (login.user, login.password)
     connection.authorityFile = servers.authorityFile
     (connection.certificateFile, connection.keyFile) = (servers.certificateFile, servers.keyFile)
+    connection.isCluster = servers.isCluster
     return connection
   }
 

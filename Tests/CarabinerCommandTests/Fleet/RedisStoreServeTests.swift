@@ -206,7 +206,7 @@ struct RedisStoreServeTests {
         store:
           file: cache.sqlite
           redis:
-            urls: ["redis://:s3cret@localhost", "http://localhost", "redis://localhost/x"]
+            urls: ["redis://:s3cret@localhost", "http://localhost", "redis://localhost/x", "redis://localhost/2"]
             user: carabiner
             certificate: absent.pem
             connections: 9
@@ -215,6 +215,7 @@ struct RedisStoreServeTests {
             write-queue: none
             time-to-live: 0s
             cluster: true
+            sentinel: true
       """, to: "bad.yaml")
     let run = try await CommandRun(["check", "-m", path])
     #expect(run.status == 3)
