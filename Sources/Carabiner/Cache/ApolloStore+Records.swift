@@ -31,6 +31,7 @@ extension ApolloStore {
       // Read before the transaction: it must not fail because another process renewed a record that is removed anyway.
       let list = Array(Set(keys))
       let existing = zip(list, try await cache.records(forKeys: list)).compactMap { $0.1 == nil ? nil : $0.0 }
+      if let count = try await removingOutside({ _ in existing }) { return count }
       try await withinReadWriteTransaction { transaction in
         for key in existing { try await transaction.removeObject(for: key) }
       }

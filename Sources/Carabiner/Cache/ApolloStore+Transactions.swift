@@ -91,6 +91,7 @@ extension ApolloStore {
 
   /// Removes the record under a key, if it exists.
   public func removeObject(for key: String) async throws {
+    if try await removingOutside({ _ in [key] }) != nil { return }
     try await withinReadWriteTransaction { try await $0.removeObject(for: key) }
   }
 
@@ -99,6 +100,21 @@ extension ApolloStore {
   /// - Returns: The number of removed records.
   @discardableResult
   public func removeObjects(matching pattern: String) async throws -> Int {
-    try await withinReadWriteTransaction { try await $0.removeObjects(matching: pattern) }
+    if let count = try await removingOutside({ try await $0.keys(matching: pattern) }) { return count }
+    return try await withinReadWriteTransaction { try await $0.removeObjects(matching: pattern) }
+  }
+
+  /// Removes records outside of a transaction, if the cache is shared and has none.
+  ///
+  /// - Parameter find: The keys of the records.
+  /// - Returns: The number of keys; nil if the cache has transactions, and nothing was removed.
+  func removingOutside(_ find: (any SharedCache) async throws -> [String]) async throws -> Int? {
+    guard let cache = cache as? any SharedCache, !cache.hasTransactions else { return nil }
+    try TransactionScope.checkOutside(self)
+    let keys = try await find(cache)
+    guard !keys.isEmpty else { return 0 }
+    let changed = try await cache.apply(removing: keys, merging: RecordSet())
+    subscribers.notify(changed, of: self)
+    return keys.count
   }
 }

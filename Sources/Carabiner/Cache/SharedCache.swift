@@ -7,6 +7,9 @@ package protocol SharedCache: NormalizedCache {
   /// They have one budget of time together, and the cache may prepare what the same operation read before.
   func view(document: String, variables: JSONObject) -> any NormalizedCache
 
+  /// Whether the cache has transactions.
+  var hasTransactions: Bool { get }
+
   /// Begins a transaction. Its writes are applied together, and only if no other process changed what it read.
   ///
   /// - Throws: ``StoreError`` with code `unavailable`, `CancellationError`.
@@ -17,6 +20,10 @@ package protocol SharedCache: NormalizedCache {
 
   /// Called when a field of a record should be a reference and is not.
   func foundMalformedRecord()
+}
+
+extension SharedCache {
+  package var hasTransactions: Bool { true }
 }
 
 /// A transaction of a shared cache. Reads notice which records must stay as they are.
