@@ -36,6 +36,8 @@ extension Manifest {
     package static let defaultTimeToLive = Duration.seconds(24 * 3600)
 
     package var servers = RedisServers()
+    /// Whether the records are spread over the masters of a cluster.
+    package var isSpread = false
     /// The number of connections for commands.
     package var connections = 1
     /// The name of the store; nil for the name of the manifest's file.

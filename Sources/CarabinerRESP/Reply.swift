@@ -46,6 +46,14 @@ package struct Reply: Sendable {
     (self.bytes, self.nodes, self.index) = (bytes, nodes, index)
   }
 
+  /// An error of the client, in place of an answer that did not come.
+  ///
+  /// - Parameter text: A code in capital letters and the reason.
+  package init(error text: String) {
+    let bytes = Array(text.utf8)
+    self.init(bytes: bytes, nodes: [Node(kind: .error, count: UInt32(bytes.count), value: 0)])
+  }
+
   private var node: Node { nodes[index] }
 
   /// The type.

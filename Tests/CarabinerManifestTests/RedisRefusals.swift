@@ -46,6 +46,8 @@ extension Refusal {
       "an authority without TLS", with: "ca-file: secret.txt", .invalidValue, "/ca-file", "ca-file is for URLs with rediss://"),
     .redis("an authority that is not there", "{urls: ['rediss://a'], ca-file: no.pem}", .missing, "/ca-file", "there is no file"),
     .redis("a cluster as text", with: "cluster: 'yes'", .wrongType, "/cluster", "true or false"),
+    .redis("spread as text", with: "cluster: true, spread: all", .wrongType, "/spread", "true or false"),
+    .redis("spread without a cluster", with: "spread: true", .invalidValue, "/spread", "write cluster: true as well"),
     .redis(
       "a database of a cluster", "{urls: ['redis://a', 'redis://b/1'], cluster: true}", .invalidValue, "/urls/1",
       "a cluster has database 0 only; remove /1"),

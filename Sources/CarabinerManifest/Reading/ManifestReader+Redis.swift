@@ -4,7 +4,7 @@ internal import CarabinerWire
 extension ManifestReader {
   static let redisServerKeys = ["urls", "user", "password", "ca-file", "certificate", "key", "cluster"]
   private static let redisStoreKeys =
-    redisServerKeys + ["connections", "prefix", "read-budget", "write-queue", "time-to-live", "near"]
+    redisServerKeys + ["spread", "connections", "prefix", "read-budget", "write-queue", "time-to-live", "near"]
 
   mutating func redisStore(_ json: JSONValue, _ pointer: JSONPointer) -> Manifest.RedisStore? {
     guard let object = object(json, pointer, knowing: Self.redisStoreKeys) else { return nil }
@@ -13,6 +13,7 @@ extension ManifestReader {
     for (key, value) in object {
       let place = pointer.appending(key)
       switch key {
+      case "spread": redis.isSpread = truth(value, place) ?? redis.isSpread
       case "connections":
         redis.connections = count(value, place, 1...Manifest.RedisStore.maximumConnections) ?? redis.connections
       case "prefix": redis.prefix = redisPrefix(value, place)
@@ -21,6 +22,11 @@ extension ManifestReader {
       case "time-to-live": redis.timeToLive = duration(value, place) ?? redis.timeToLive
       default: break
       }
+    }
+    if redis.isSpread, !redis.servers.isCluster {
+      problem(
+        .invalidValue, pointer.appending("spread"),
+        "only a cluster can spread the store; write cluster: true as well, or remove spread")
     }
     if let near = object["near"] { readNear(near, pointer.appending("near"), &redis) }
     return redis

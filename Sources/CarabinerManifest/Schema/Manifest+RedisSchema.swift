@@ -27,6 +27,9 @@ extension Manifest {
       "dependentRequired": {"user": ["password"], "certificate": ["key"], "key": ["certificate"]},
       "properties": {
         \(redisServerProperties),
+        "spread": {
+          "type": "boolean", "default": false, "description": "Whether the records are spread over all masters of a cluster. Transactions of the store fail then."
+        },
         "connections": {"type": "integer", "minimum": 1, "maximum": \(RedisStore.maximumConnections), "default": 1, "description": "The connections for commands."},
         "prefix": {
           "type": "string", "pattern": "^[-0-9A-Za-z]{1,64}$", "description": "The name of the store in the servers. Without it the name of the manifest's file without its suffix."

@@ -95,6 +95,18 @@ package final class RedisClient: Sendable {
     }
   }
 
+  /// Sends commands of one key each and waits for their answers, which are in their order.
+  ///
+  /// - Parameter keys: The key of each command. In a cluster whose keys are spread, each command is sent to the node of its key.
+  /// - Throws: ``RedisError`` as ``send(_:to:within:)``, if any command has no answer.
+  func send(_ commands: CommandBatch, ofKeys keys: [String], within budget: Duration) async throws(RedisError) -> [Reply] {
+    guard let cluster, cluster.isSpread else { return try await send(commands, within: budget) }
+    let parts = zip(keys, commands.commands).map { SlotCommands(slot: HashSlot(key: $0), commands: $1) }
+    var replies: [Reply] = []
+    for result in await cluster.send(parts, within: budget) { replies += try result.get() }
+    return replies
+  }
+
   /// Runs commands as a transaction: between `MULTI` and `EXEC`, sent in one piece.
   ///
   /// - Returns: An answer for each command.

@@ -73,7 +73,7 @@ extension RedisCluster {
   private static let refusalInterval = Duration.seconds(10)
 
   /// Looks at the errors among answers: they may mean that the slots have changed.
-  func note(_ replies: [Reply]) {
+  func note(_ replies: some Sequence<Reply>) {
     guard let reply = replies.first(where: \.isUnavailable), let code = reply.errorCode else { return }
     // Slots that are being moved have the same node until the end.
     if code == "ASK" || code == "TRYAGAIN" { return state.withLock { $0.changes += 1 } }

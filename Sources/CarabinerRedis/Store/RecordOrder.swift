@@ -31,6 +31,20 @@ enum RecordOrder {
     return ordered + roots
   }
 
+  /// The same order in groups: no record refers to one of its own group or of a later one, but for circles.
+  static func levels(_ records: [Record]) -> [[Record]] {
+    var (levels, known): ([[Record]], [String: Int]) = ([], [:])
+    for record in childrenFirst(records) {
+      let below = references(of: record).compactMap { known[$0] }.max() ?? -1
+      // A key may occur twice. The later values win.
+      let level = max(below, known[record.key] ?? -1) + 1
+      known[record.key] = level
+      if level == levels.count { levels.append([]) }
+      levels[level].append(record)
+    }
+    return levels
+  }
+
   private static func references(of record: Record) -> [String] {
     record.table.names.indices.flatMap { Reference.keys(in: record.table.bytes(at: $0).span) }
   }

@@ -22,15 +22,45 @@ struct RecordReader {
   let offset: Int64
   let localTime: Int64
 
-  /// The answers, in the order of the questions. All are of one moment.
+  /// The answers, in the order of the questions. All are of one moment, unless the store is spread over a cluster.
   ///
   /// - Throws: ``RedisError``.
   func answers(to questions: [Question], within budget: Duration) async throws(RedisError) -> [Answer] {
+    if let cluster = client.cluster, layout.isSpread { return try await answers(to: questions, of: cluster, within: budget) }
     let commands = commands(for: questions)
     guard commands.count > 0 else { return questions.map { _ in Answer(table: FieldTable()) } }
     let replies =
       try await commands.count == 1 ? client.send(commands, within: budget) : client.transaction(commands, within: budget)
     return answers(replies[...], to: questions)
+  }
+
+  /// The answers of the nodes of a cluster. If one of them cannot answer, only its records are unknown.
+  private func answers(
+    to questions: [Question], of cluster: RedisCluster, within budget: Duration
+  ) async throws(RedisError) -> [Answer] {
+    let parts = zip(questions.flatMap(keys), commands(for: questions).commands)
+      .map { SlotCommands(slot: HashSlot(key: $0), commands: $1) }
+    guard !parts.isEmpty else { return questions.map { _ in Answer(table: FieldTable()) } }
+    let results = await cluster.send(parts, within: budget)
+    var (replies, failures): ([Reply], [RedisError]) = ([], [])
+    for result in results {
+      do throws(RedisError) {
+        replies += try result.get()
+      } catch {
+        replies.append(Reply(error: "CLUSTERDOWN \(error.message)"))
+        failures.append(error)
+      }
+    }
+    if let failure = failures.first(where: { $0.code == .cancelled }) { throw failure }
+    if let failure = failures.first, failures.count == results.count { throw failure }
+    if failures.contains(where: { $0.code == .budgetExhausted }) { counters.countExhausted() }
+    return answers(replies[...], to: questions)
+  }
+
+  /// The keys of Redis of what is asked for, one for each command.
+  func keys(_ question: Question) -> [String] {
+    guard !StoreLayout.isRoot(question.key) else { return question.fields.map { layout.rootFieldKey(question.key, $0) } }
+    return question.fields.isEmpty ? [] : [layout.recordKey(question.key)]
   }
 
   /// The commands that read what is asked for.

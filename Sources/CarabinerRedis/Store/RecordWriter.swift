@@ -17,18 +17,18 @@ final class RecordWriter: Sendable {
   /// A record with more fields is removed before the next write, or those of all arguments would gather in it.
   static let maximumFields = 512
   /// The records of each transaction of a write that is too large for one.
-  private static let step = 250
+  static let step = 250
   private static let maximumLarge = 1000
   /// Longer keys, which contain text of clients, are not remembered.
   private static let maximumLargeKeyBytes = 512
 
-  private let client: RedisClient
-  private let layout: StoreLayout
-  private let lives: StoreLives
+  let client: RedisClient
+  let layout: StoreLayout
+  let lives: StoreLives
   private let clock: ServerClock
-  private let counters: StoreCounters
-  private let node: [UInt8]
-  private let near: NearCache
+  let counters: StoreCounters
+  let node: [UInt8]
+  let near: NearCache
   private let pauseTime: Duration
   private let logger: Logger
   private let state = Mutex(State())
@@ -99,6 +99,10 @@ final class RecordWriter: Sendable {
     guard let offset = clock.offset else {
       throw RedisError(.unavailable, "the clock of Redis is not known yet; the log says why")
     }
+    if let cluster = client.cluster, layout.isSpread {
+      try await writeSpread(records, removing: keys, changed: changed, offset: offset, cluster, until: deadline)
+      return
+    }
     let isOne = records.count <= WriteQueue.maximumRecords
     var rest = (isOne ? records : RecordOrder.childrenFirst(records))[...]
     var removed = keys
@@ -153,14 +157,14 @@ final class RecordWriter: Sendable {
     _ = try await client.send(commands.batch, within: deadline - .now)
   }
 
-  private func takeLarge(among records: ArraySlice<Record>) -> [String] {
+  func takeLarge(among records: ArraySlice<Record>) -> [String] {
     state.withLock { state in
       guard !state.large.isEmpty else { return [] }
       return records.compactMap { state.large.remove($0.key) }
     }
   }
 
-  private func addLarge(_ key: String) {
+  func addLarge(_ key: String) {
     guard key.utf8.count <= Self.maximumLargeKeyBytes else { return }
     state.withLock { state in
       if state.large.count >= Self.maximumLarge { state.large.removeAll() }

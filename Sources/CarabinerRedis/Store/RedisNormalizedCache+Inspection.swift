@@ -27,11 +27,12 @@ extension RedisNormalizedCache {
     var tables: [FieldTable] = []
     for start in stride(from: 0, to: keys.count, by: Self.batch) {
       var commands = CommandBatch()
-      for key in keys[start..<min(start + Self.batch, keys.count)] {
+      let names = keys[start..<min(start + Self.batch, keys.count)].map { reader.layout.recordKey($0) }
+      for name in names {
         commands.begin("HGETALL", arguments: 1)
-        commands.add(reader.layout.recordKey(key))
+        commands.add(name)
       }
-      for reply in try await scan.client.send(commands, within: scan.deadline - .now) {
+      for reply in try await scan.client.send(commands, ofKeys: names, within: scan.deadline - .now) {
         tables.append(try Self.table(reply, reader))
       }
     }
@@ -58,14 +59,16 @@ extension RedisNormalizedCache {
     var known: Set<String> = []
     try await scan.keys(beginningWith: prefix) { keys in
       var commands = CommandBatch()
-      for key in keys where known.insert(key).inserted {
-        names.append(key)
+      let new = keys.filter { known.insert($0).inserted }
+      for key in new {
         commands.begin("GET", arguments: 1)
         commands.add(key)
       }
-      if commands.count > 0 { values += try await scan.client.send(commands, within: scan.deadline - .now) }
+      guard commands.count > 0 else { return }
+      names += new
+      values += try await scan.client.send(commands, ofKeys: new, within: scan.deadline - .now)
     }
-    return reader.answer(names.map { String($0.dropFirst(prefix.count)) }, values).table
+    return reader.answer(names.map { reader.layout.name(in: $0, after: prefix) }, values).table
   }
 
   package func keys(matching pattern: String?) async throws -> [String] {
@@ -74,19 +77,20 @@ extension RedisNormalizedCache {
       var found: Set<String> = []
       let prefix = reader.layout.recordPrefix
       try await scan.keys(beginningWith: prefix) { keys in
-        var commands = CommandBatch()
+        var (commands, long) = (CommandBatch(), [String]())
         for key in keys {
-          let name = String(key.dropFirst(prefix.count))
+          let name = reader.layout.name(in: key, after: prefix)
           if StoreLayout.isShort(name) {
             found.insert(name)
           } else {
+            long.append(key)
             commands.begin("HMGET", arguments: 2)
             commands.add(key)
             commands.add(StoreLayout.longKeyField)
           }
         }
         guard commands.count > 0 else { return }
-        for reply in try await scan.client.send(commands, within: scan.deadline - .now) {
+        for reply in try await scan.client.send(commands, ofKeys: long, within: scan.deadline - .now) {
           for value in reply.values { if let name = value.string { found.insert(name) } }
         }
       }

@@ -62,8 +62,9 @@ extension RedisNormalizedCache: InspectableCache {
         }
         var commands = CommandBatch()
         commands.begin("EXISTS", arguments: 1)
-        commands.add(reader.layout.recordKey(key))
-        let reply = try await scan.client.send(commands, within: scan.deadline - .now)[0]
+        let name = reader.layout.recordKey(key)
+        commands.add(name)
+        let reply = try await scan.client.send(commands, ofKeys: [name], within: scan.deadline - .now)[0]
         if let text = reply.errorText { throw RedisError(.serverRefused, "Redis refused EXISTS (\(text)); let the user run it") }
         if reply.integer == 1 { existing.append(key) }
       }

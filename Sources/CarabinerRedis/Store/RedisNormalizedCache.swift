@@ -30,12 +30,16 @@ package final class RedisNormalizedCache: SharedCache {
       throw RedisError(
         .invalidSettings, "the prefix is not valid; use 1 to \(StorePrefix.maximumBytes) letters, digits and hyphens")
     }
+    guard !settings.isSpread || settings.connection.isCluster else {
+      throw RedisError(.invalidSettings, "only a cluster can spread the store; set cluster: true as well, or remove spread: true")
+    }
     self.settings = settings
-    let layout = StoreLayout(prefix: settings.prefix)
+    let layout = StoreLayout(prefix: settings.prefix, isSpread: settings.isSpread)
     let clock = ServerClock(settings.clock)
     let keeper = StoreKeeper(layout, clock, logger)
     let addresses = RedisAddresses(settings.connection.urls)
-    let client = try RedisClient(settings.connection, addresses, home: layout.slot, isSpread: false, logger: logger) { event in
+    let client = try RedisClient(settings.connection, addresses, home: layout.slot, isSpread: layout.isSpread, logger: logger) {
+      event in
       if case .opened = event { keeper.connected() }
     }
     keeper.begin(client)

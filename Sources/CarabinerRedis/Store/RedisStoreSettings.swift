@@ -6,6 +6,8 @@ package struct RedisStoreSettings: Sendable {
   package var connection: RedisSettings
   /// The name of the store: letters, digits and hyphens. Nodes with the same servers and prefix share their records.
   package var prefix: String
+  /// Whether the keys are spread over the masters of a cluster. There are no transactions then.
+  package var isSpread = false
   /// The maximum ages of values, which are also the lives of keys.
   package var policy = CacheKeyPolicy.default
   /// The time that all rounds of an operation have together.

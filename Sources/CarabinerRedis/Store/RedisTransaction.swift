@@ -3,7 +3,12 @@ internal import CarabinerRESP
 internal import Synchronization
 
 extension RedisNormalizedCache {
+  package var hasTransactions: Bool { !layout.isSpread }
+
   package func beginTransaction() async throws -> any SharedTransaction {
+    guard !layout.isSpread else {
+      throw StoreError(.unavailable, "a store that is spread over a cluster has no transactions; remove spread: true")
+    }
     let deadline = ContinuousClock.now + settings.removalTime
     _ = try reader()
     guard isAvailable else { throw StoreError(.unavailable, "there is no connection to Redis; the log says why") }
@@ -53,11 +58,7 @@ final class RedisTransaction: SharedTransaction {
     let questions = wanted.map { RecordReader.Question(key: $0.key, fields: $0.fields) }
     let read = reader.commands(for: questions)
     guard read.count > 0 else { return wanted.map { _ in nil } }
-    let keys = questions.flatMap { question in
-      StoreLayout.isRoot(question.key)
-        ? question.fields.map { cache.layout.rootFieldKey(question.key, $0) } : [cache.layout.recordKey(question.key)]
-    }
-    let replies = try await watched(keys, read)
+    let replies = try await watched(questions.flatMap(reader.keys), read)
     return zip(wanted, reader.answers(replies, to: questions)).map { note($0.key, $1.table) }
   }
 

@@ -5,6 +5,16 @@ internal import CarabinerDigest
 ///
 /// All begin with the same tag, so they are in one slot of a cluster. A record is a hash. The record of a root grows with each list of
 /// arguments, so each of its fields is a string of its own.
+///
+/// | | in one slot | spread |
+/// |---|---|---|
+/// | version | `{crb:PREFIX}:v` | `{crb:PREFIX}:v` |
+/// | channel | `{crb:PREFIX}:c` | `{crb:PREFIX}:c` |
+/// | record | `{crb:PREFIX}:r:KEY` | `{crb:PREFIX:r:KEY}` |
+/// | field of a root | `{crb:PREFIX}:f:ROOT\|FIELD` | `{crb:PREFIX:f:ROOT\|FIELD}` |
+///
+/// A spread store has the tag around the whole key, so each key has a slot of its own. If a name contains a closing brace, its slot is that
+/// of the part before, which only means that some keys have the same slot.
 struct StoreLayout: Sendable {
   static let version = 1
   /// A longer name is replaced by `#` and its SHA-256.
@@ -12,28 +22,39 @@ struct StoreLayout: Sendable {
   /// The field of a record that contains the key if the key was replaced.
   static let longKeyField = "#"
 
-  /// The beginning of all keys.
+  /// The beginning of all keys that are always in one slot.
   let tag: String
+  /// Whether each key has a slot of its own.
+  let isSpread: Bool
 
-  /// The slot of all keys in a cluster.
+  /// The slot of the keys with the tag in a cluster: of all keys, unless they are spread.
   let slot: HashSlot
+  /// The beginning of the keys of records.
+  let recordPrefix: String
+  /// The beginning of the keys of fields of roots.
+  let rootsPrefix: String
+  /// The end of both.
+  private let suffix: String
 
-  init(prefix: String) {
+  init(prefix: String, isSpread: Bool = false) {
     tag = "{crb:\(prefix)}:"
     slot = HashSlot(key: tag)
+    self.isSpread = isSpread
+    let begin = isSpread ? "{crb:\(prefix):" : tag
+    (recordPrefix, rootsPrefix, suffix) = (begin + "r:", begin + "f:", isSpread ? "}" : "")
   }
 
   var versionKey: String { tag + "v" }
   var channel: String { tag + "c" }
-  var recordPrefix: String { tag + "r:" }
 
-  var rootsPrefix: String { tag + "f:" }
+  func recordKey(_ key: String) -> String { recordPrefix + Self.short(key) + suffix }
 
-  func recordKey(_ key: String) -> String { recordPrefix + Self.short(key) }
+  func rootPrefix(_ root: String) -> String { "\(rootsPrefix)\(root)|" }
 
-  func rootPrefix(_ root: String) -> String { "\(tag)f:\(root)|" }
+  func rootFieldKey(_ root: String, _ field: String) -> String { rootPrefix(root) + Self.short(field) + suffix }
 
-  func rootFieldKey(_ root: String, _ field: String) -> String { rootPrefix(root) + Self.short(field) }
+  /// The name in a key that begins with a prefix of records or of a root.
+  func name(in key: String, after prefix: String) -> String { String(key.dropFirst(prefix.count).dropLast(suffix.count)) }
 
   static func isRoot(_ key: String) -> Bool { RootRecord(rawValue: key) != nil }
 

@@ -70,7 +70,7 @@ struct StoreScan {
         commands.begin("UNLINK", arguments: step)
         for key in keys[start..<start + step] { commands.add(key) }
       }
-      let replies = try await client.send(commands, within: deadline - .now)
+      let replies = try await client.send(commands, ofKeys: keys, within: deadline - .now)
       if let text = replies.lazy.compactMap(\.errorText).first {
         throw RedisError(.serverRefused, "Redis refused UNLINK (\(text)); let the user run it")
       }

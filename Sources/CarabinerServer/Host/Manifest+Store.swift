@@ -45,6 +45,7 @@ extension Manifest {
     connection.connections = redis.connections
     var settings = RedisStoreSettings(connection, prefix: prefix)
     settings.policy = store.policy
+    settings.isSpread = redis.isSpread
     settings.readBudget = redis.readBudget
     settings.writeQueueBytes = redis.writeQueueBytes
     settings.timeToLive = redis.timeToLive
