@@ -25,6 +25,12 @@ extension Manifest {
       "required": ["urls"],
       "additionalProperties": false,
       "dependentRequired": {"user": ["password"], "certificate": ["key"], "key": ["certificate"]},
+      "not": {"required": ["spread"], "properties": {"spread": {"const": true}, "cluster": {"const": false}}},
+      "anyOf": [
+        {"properties": {"cluster": {"const": false}}},
+        {"properties": {"urls": {"items": {"pattern": "^redis://[^/]+(/0*)?$"}}}},
+        {"properties": {"urls": {"items": {"pattern": "^rediss://[^/]+(/0*)?$"}}}}
+      ],
       "properties": {
         \(redisServerProperties),
         "spread": {
