@@ -26,6 +26,9 @@ extension Refusal {
     serve("another scheme of shared", "shared: {urls: ['http://a']}", .invalidValue, "/shared/urls/0", "does not begin with"),
     shared("a key of a store in shared", "near: {}", .unknownKey, "/near", "unknown key near"),
     shared("a user without a password in shared", "user: a", .invalidValue, "/user", "user needs password"),
+    serve(
+      "a database in a cluster that is shared", "shared: {urls: ['redis://a/1'], cluster: true}", .invalidValue, "/shared/urls/0",
+      "a cluster has database 0 only"),
     shared("a prefix with a space in shared", "prefix: 'a b'", .invalidValue, "/prefix", "is not a prefix"),
     shared("sync without a unit", "sync: 100", .invalidValue, "/sync", "is not a duration"),
     shared("sync below 10ms", "sync: 9ms", .invalidValue, "/sync", "outside of 10ms to 10s"),

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The mutations with a key that run, also those whose clients have left.
+/// The mutations with a key that run, also if their clients have left.
 package final class KeyedMutations: Sendable {
   private let tasks = Mutex((next: 0, running: [Int: Task<Void, Never>]()))
 
@@ -13,7 +13,13 @@ package final class KeyedMutations: Sendable {
     let id = tasks.withLock { tasks in
       tasks.next += 1
       // Only its end is of interest.
-      tasks.running[tasks.next] = Task { await withTaskCancellationHandler { _ = await task.value } onCancel: { task.cancel() } }
+      tasks.running[tasks.next] = Task {
+        await withTaskCancellationHandler {
+          _ = await task.value
+        } onCancel: {
+          task.cancel()
+        }
+      }
       return tasks.next
     }
     defer { tasks.withLock { $0.running[id] = nil } }

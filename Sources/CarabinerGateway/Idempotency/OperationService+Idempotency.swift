@@ -78,7 +78,9 @@ extension OperationService {
   ) async {
     var fields: ReplyFields = ["Content-Type": shape.whole.contentType]
     // A record in Redis must not decide about the connection.
-    for field in answer.fields where !HeaderSelection.neverPassed.contains(field[0].lowercased()) { fields.add(field[0], field[1]) }
+    for field in answer.fields where !HeaderSelection.neverPassed.contains(field[0].lowercased()) {
+      fields.add(field[0], field[1])
+    }
     if isReplayed { fields.set(Self.replayField, "true") }
     guard !shape.takesOnlyEvents else { return exchange.answer(.ok, fields, event: answer.body) }
     let body = ByteBuffer(bytes: answer.body)

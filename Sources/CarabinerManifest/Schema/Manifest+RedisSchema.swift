@@ -13,8 +13,18 @@ extension Manifest {
     "certificate": {"$ref": "#/$defs/text", "description": "The certificate of the host for servers that demand one (PEM), relative to the manifest."},
     "key": {"$ref": "#/$defs/text", "description": "The key of the certificate (PEM), relative to the manifest."},
     "cluster": {
-      "type": "boolean", "default": false, "description": "Whether the servers are nodes of a Redis cluster. The other nodes are found by themselves. All keys with one prefix are on one master. The URLs have no database."
+      "type": "boolean", "default": false, "description": "Whether the servers are nodes of a Redis cluster. The other nodes are found by themselves. Without spread, all keys with one prefix are on one master. The URLs have no database."
     }
+    """
+
+  /// The rules of URLs, for ``redisStoreSchema`` and ``sharedSchema``: in a cluster, all with TLS or none, and without a database.
+  static let redisServerRules = """
+    "dependentRequired": {"user": ["password"], "certificate": ["key"], "key": ["certificate"]},
+    "anyOf": [
+      {"properties": {"cluster": {"const": false}}},
+      {"properties": {"urls": {"items": {"pattern": "^redis://[^/]+(/0*)?$"}}}},
+      {"properties": {"urls": {"items": {"pattern": "^rediss://[^/]+(/0*)?$"}}}}
+    ]
     """
 
   /// The part of ``schema`` for `built-ins.store.redis`.
@@ -24,13 +34,8 @@ extension Manifest {
       "type": "object",
       "required": ["urls"],
       "additionalProperties": false,
-      "dependentRequired": {"user": ["password"], "certificate": ["key"], "key": ["certificate"]},
+      \(redisServerRules),
       "not": {"required": ["spread"], "properties": {"spread": {"const": true}, "cluster": {"const": false}}},
-      "anyOf": [
-        {"properties": {"cluster": {"const": false}}},
-        {"properties": {"urls": {"items": {"pattern": "^redis://[^/]+(/0*)?$"}}}},
-        {"properties": {"urls": {"items": {"pattern": "^rediss://[^/]+(/0*)?$"}}}}
-      ],
       "properties": {
         \(redisServerProperties),
         "spread": {

@@ -6,7 +6,7 @@ extension Manifest {
       "type": "object",
       "required": ["urls"],
       "additionalProperties": false,
-      "dependentRequired": {"user": ["password"], "certificate": ["key"], "key": ["certificate"]},
+      \(redisServerRules),
       "properties": {
         \(redisServerProperties),
         "prefix": {

@@ -61,6 +61,7 @@ final class LateEndings: Sendable {
     }
     guard isFirst else { return }
     store.logger.error(
-      "the end of a mutation with a key could not be noted in Redis: \(reason); its key stays taken; check Redis and its permissions")
+      "the end of a mutation with a key could not be noted in Redis: \(reason); its key stays taken; check Redis and its permissions"
+    )
   }
 }

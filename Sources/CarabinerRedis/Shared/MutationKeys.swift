@@ -47,7 +47,9 @@ package final class MutationKeys: Sendable {
       return try await claim(lease)
     } catch {
       // Redis may have taken the key, or take it later, and nothing runs under it.
-      if [.budgetExhausted, .connectionLost, .cancelled].contains(error.code) { endings.add { await lease.tryToRelease(isCertain: false) } }
+      if [.budgetExhausted, .connectionLost, .cancelled].contains(error.code) {
+        endings.add { await lease.tryToRelease(isCertain: false) }
+      }
       throw error
     }
   }

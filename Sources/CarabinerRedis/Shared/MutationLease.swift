@@ -19,7 +19,9 @@ package final class MutationLease: Sendable {
 
   private var key: [UInt8] { Array("\(keys.store.tag)i:".utf8) + name }
 
-  var running: KeyRecord { KeyRecord(fingerprint: fingerprint, .running(run: run, lease: keys.store.clock.offset.map { keys.store.clock.now + $0 } ?? 0)) }
+  var running: KeyRecord {
+    KeyRecord(fingerprint: fingerprint, .running(run: run, lease: keys.store.clock.offset.map { keys.store.clock.now + $0 } ?? 0))
+  }
 
   var reading: CommandBatch {
     var commands = CommandBatch()
@@ -91,7 +93,7 @@ package final class MutationLease: Sendable {
 
   /// Removes the record if it is that of this run.
   ///
-  /// - Parameter isCertain: Whether Redis took the key. If it may do so later, an absent record is no success.
+  /// - Parameter isCertain: Whether Redis took the key. If it may do so later, an absent record must be looked at again.
   /// - Returns: False if the store cannot be asked.
   func tryToRelease(isCertain: Bool = true) async -> Bool {
     guard let reply = try? await keys.store.send(reading).first, reply.kind != .error else {

@@ -9,7 +9,6 @@ package final class SharedStore: Sendable {
   private static let maximumCommands = 64_000
   private static let maximumBytes = 64 << 20
   private let client: RedisClient
-  private let connections: Int
   /// The beginning of all keys.
   let tag: String
   let clock: ServerClock
@@ -36,12 +35,12 @@ package final class SharedStore: Sendable {
     }
     var settings = settings
     (settings.limits.waitingCommands, settings.limits.waitingBytes) = (Self.maximumCommands, Self.maximumBytes)
-    connections = settings.connections
     tag = StoreLayout(prefix: prefix).tag
     clock = ServerClock { Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000) }
     (self.budget, self.logger) = (budget, logger)
     let policy = MemoryPolicy(logger, budget: budget)
-    client = try RedisClient(settings, logger: logger) { event in
+    // In a cluster, all keys are on one master, because of the tag.
+    client = try RedisClient(settings, home: HashSlot(key: tag), logger: logger) { event in
       if needsMemory, case .opened = event { policy.connected() }
     }
     policy.begin(client)
@@ -60,7 +59,7 @@ package final class SharedStore: Sendable {
   package var figures: (use: RedisFigures.Use, commands: [String: Int]) {
     let use = RedisFigures.Use(
       name: "shared", isUp: isAvailable, isCircuitOpen: client.counters.openCircuits > 0,
-      reconnects: max(0, client.counters.connections - connections))
+      reconnects: client.counters.reconnects)
     return (use, client.counters.commands)
   }
 

@@ -5,7 +5,8 @@ import CarabinerWire
 
 /// Reads and writes of responses: the time of the caller, and the processor time of the server.
 struct StoreFigures: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "store", abstract: "Times writes and reads of 10 and 1,000 records.")
+  static let configuration = CommandConfiguration(
+    commandName: "store", abstract: "Times writes and reads of 10 and 1,000 records.")
 
   @Argument(help: "The URL of a redis-server that nothing else uses.")
   var url: String

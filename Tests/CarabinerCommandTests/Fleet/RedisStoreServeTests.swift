@@ -111,7 +111,8 @@ struct RedisStoreServeTests {
     func ask(_ count: Int) async throws {
       for number in 0..<count {
         let body = #"{"query":"{ n(a: \#(number)) }"}"#
-        let head = "POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+        let head =
+          "POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
         try await offThePool {
           try #require(client.send(head + body))
           var bytes = 0

@@ -51,7 +51,8 @@ struct SharedCountTests {
       _ = try stand.redis.ask("EVAL", "redis.call('SET', '{crb:shop}:l:' .. string.rep('\\7', 16), \(value))", "0")
       for added in [0, 1] {
         let answer = try await store.exchange([count(7, added), count(8, 2), count(8, 0)], life: .seconds(60))
-        #expect(answer.totals[0].current <= 1 && answer.totals[1].current == answer.totals[2].current, "\(value) \(answer.totals)")
+        #expect(
+          answer.totals[0].current <= 1 && answer.totals[1].current == answer.totals[2].current, "\(value) \(answer.totals)")
         #expect(answer.totals[1].current > 0)
       }
     }
