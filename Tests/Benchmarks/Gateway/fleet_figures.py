@@ -60,7 +60,7 @@ def measure_verification(programs, folder, plugin, quick):
         (folder / f"{kind}.so.release").write_bytes(statement + (folder / "statement.sig").read_bytes())
         public = " ".join((folder / f"{kind}.pub").read_text().split()[:2])
         trust = folder / f"{kind}.trust"
-        trust.write_text(f'figures namespaces="carabiner-release" {public}\n')
+        trust.write_text(f'plugin:stamp namespaces="carabiner-release" {public}\n')
         trust.chmod(0o600)
         found[kind] = tool(programs, "verify", trust, file, "--rounds", 500 if quick else 5000)["wall"]
     return found

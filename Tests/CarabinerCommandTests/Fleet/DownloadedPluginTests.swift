@@ -37,6 +37,24 @@ struct DownloadedPluginTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: chain.cache).isEmpty)
   }
 
+  @Test("E11: a reference to an OCI registry is refused; the message says which URLs are used")
+  func registry() async throws {
+    let folder = try StoreFolder()
+    let digest = String(repeating: "0", count: 64)
+    let path = try folder.write(
+      """
+      carabiner: 1
+      endpoint: http://127.0.0.1:1/graphql
+      plugins: [{name: a, url: "oci://registry.test/shop/a:1", sha256: "\(digest)"}]
+      """, to: "registry.yaml")
+    let run = try await CommandRun(["check", "-m", path, "--plugin-cache", folder.file("cache")])
+    #expect(run.status == 3)
+    #expect(run.errors.contains("registry.yaml:3:"), "\(run.errors)")
+    #expect(
+      run.errors.contains("only https is used for downloads; write a URL that begins with https:// [invalidValue]"),
+      "\(run.errors)")
+  }
+
   @Test("E10: each command that loads plugins needs a folder for them")
   func noFolder() async throws {
     let chain = try await PublishedChain()
