@@ -18,13 +18,20 @@ final class RedisConnection: @unchecked Sendable {
   }
 
   /// Commands whose answers have not all come.
-  private struct Pending {
+  ///
+  /// A class, because a change of an element in a buffer copies all answers that it has.
+  private final class Pending {
     let call: Call
     let commands: Int
     let bytes: Int
     let deadline: NIODeadline
     var replies: [Reply] = []
     var received = 0
+
+    init(_ call: Call, _ commands: CommandBatch, until deadline: NIODeadline) {
+      (self.call, self.commands, self.bytes, self.deadline) = (call, commands.count, commands.bytes.count, deadline)
+      replies.reserveCapacity(commands.count)
+    }
   }
 
   let server: RedisURL
@@ -129,7 +136,7 @@ final class RedisConnection: @unchecked Sendable {
       call.finish(.failure(RedisError(.unavailable, "there is no connection to Redis; the log says why")))
       return
     }
-    pending.append(Pending(call: call, commands: commands.count, bytes: commands.bytes.count, deadline: deadline))
+    pending.append(Pending(call, commands, until: deadline))
     write(commands)
   }
 
@@ -174,15 +181,14 @@ final class RedisConnection: @unchecked Sendable {
     guard isOpen else { return perform(login.received(reply)) }
     if isSubscriber { return receivedBySubscriber(reply) }
     if reply.kind == .push { return observer(self, .push(reply)) }
-    guard !pending.isEmpty else {
+    guard let first = pending.first else {
       return fail(
         RedisError(.protocolViolation, "\(server) sent more answers than it got commands; check what is between both sides"))
     }
-    let first = pending.startIndex
-    pending[first].received += 1
+    first.received += 1
     // The answers of a call that has ended are dropped.
-    if !pending[first].call.isOver { pending[first].replies.append(reply) } else { pending[first].replies = [] }
-    guard pending[first].received == pending[first].commands else { return }
+    if !first.call.isOver { first.replies.append(reply) } else { first.replies = [] }
+    guard first.received == first.commands else { return }
     let done = pending.removeFirst()
     admission.release(commands: done.commands, bytes: done.bytes)
     if done.replies.count == done.commands, done.call.finish(.success(done.replies)) { answeredInTime() }
