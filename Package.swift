@@ -244,6 +244,18 @@ if hasServers {
       name: "CarabinerTracing",
       dependencies: ["Carabiner", "CarabinerWire", .product(name: "Tracing", package: "swift-distributed-tracing")],
       swiftSettings: swiftSettings),
+    // Commands to Redis or Valkey, over NIO.
+    .target(
+      name: "CarabinerRedis",
+      dependencies: [
+        "Carabiner", "CarabinerDigest", "CarabinerRESP", "CarabinerWire",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOTLS", package: "swift-nio"),
+      ],
+      swiftSettings: swiftSettings),
     .target(
       name: "CarabinerGateway",
       dependencies: [
@@ -350,18 +362,6 @@ if !librariesOnly {
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "NIOWebSocket", package: "swift-nio"),
-      ],
-      swiftSettings: swiftSettings),
-    // Commands to Redis or Valkey, over NIO.
-    .target(
-      name: "CarabinerRedis",
-      dependencies: [
-        "Carabiner", "CarabinerDigest", "CarabinerRESP", "CarabinerWire",
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOSSL", package: "swift-nio-ssl"),
-        .product(name: "NIOTLS", package: "swift-nio"),
       ],
       swiftSettings: swiftSettings),
     .testTarget(

@@ -23,10 +23,11 @@ final class LateEndings: Sendable {
   ///
   /// - Parameters:
   ///   - bytes: The size of what it keeps.
+  ///   - isNeeded: Whether it is an error if it never succeeds.
   ///   - attempt: Returns whether it succeeded.
   /// - Returns: False if there is no room for it.
   @discardableResult
-  func add(bytes: Int = 0, _ attempt: @escaping @Sendable () async -> Bool) -> Bool {
+  func add(bytes: Int = 0, isNeeded: Bool = true, _ attempt: @escaping @Sendable () async -> Bool) -> Bool {
     let hasRoom = waiting.withLock { waiting in
       guard waiting.count < Self.maximum, waiting.bytes + bytes <= Self.maximumBytes else { return false }
       (waiting.count, waiting.bytes) = (waiting.count + 1, waiting.bytes + bytes)
@@ -39,7 +40,7 @@ final class LateEndings: Sendable {
     Task { [self] in
       let succeeded = await repeated(attempt)
       waiting.withLock { ($0.count, $0.bytes) = ($0.count - 1, $0.bytes - bytes) }
-      if !succeeded { drop("Redis refused it, or did not answer") }
+      if !succeeded, isNeeded { drop("Redis refused it, or did not answer") }
     }
     return true
   }

@@ -48,7 +48,8 @@ package final class MutationKeys: Sendable {
     } catch {
       // Redis may have taken the key, or take it later, and nothing runs under it.
       if [.budgetExhausted, .connectionLost, .cancelled].contains(error.code) {
-        endings.add { await lease.tryToRelease(isCertain: false) }
+        // If it never takes it, there is nothing to give back.
+        endings.add(isNeeded: false) { await lease.tryToRelease(isCertain: false) }
       }
       throw error
     }

@@ -98,6 +98,7 @@ final class MutationUpstream: Sendable {
   func open() { gate.isOpen.withLock { $0 = true } }
 
   func waitUntilAsked(_ number: Int = 1) async throws {
-    while count < number { try await Task.sleep(for: .milliseconds(5)) }
+    for _ in 0..<12_000 where count < number { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(count >= number)
   }
 }
