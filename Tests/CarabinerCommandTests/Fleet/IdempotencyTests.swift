@@ -109,7 +109,7 @@ struct IdempotencyTests {
       "POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nIdempotency-Key: k\r\n"
         + "Content-Length: \(held.utf8.count)\r\n\r\n\(held)")
     try await stand.upstream.waitUntilAsked()
-    leaving.hangUp()
+    leaving.reset()
     // The gateway has seen that when it has no connection of a client.
     for _ in 0..<600 {
       if try await ScrapedMetrics(gateway)["carabiner_connections{}"] == 0 { break }
