@@ -50,6 +50,8 @@ package final class SharedRates: Sendable {
     var offset: Int64?
     /// Whether the last round succeeded.
     var isCurrent = false
+    /// Whether a round has begun. After a reload, two tasks may share the counts for a moment.
+    var isUnderWay = false
     var lastRound: Int64?
     /// The window in which forgotten clients were removed.
     var cleaned: Int64 = 0
@@ -165,17 +167,22 @@ package final class SharedRates: Sendable {
     package let entries: [Entry]
   }
 
-  /// Begins a round. It must end before the next one begins.
+  /// Begins a round, which must end.
   ///
-  /// - Returns: Nil if there is nothing to ask for. A round without entries asks for the time.
+  /// - Returns: Nil if there is nothing to ask for, or a round is under way. A round without entries asks for the time.
   package func beginRound() -> Round? {
     let now = now()
     let parts: (number: Int64, clients: [(id: Int, digest: [UInt8], added: Int, addedToLast: Int)])? = state.withLock { state in
-      guard let offset = state.offset else { return (0, []) }
+      guard !state.isUnderWay else { return nil }
+      guard let offset = state.offset else {
+        state.isUnderWay = true
+        return (0, [])
+      }
       let isDue = !state.isCurrent || state.lastRound.map { now - $0 >= Self.timeInterval } ?? true
       guard !state.seen.isEmpty || isDue else { return nil }
       let number = (now + offset) / window
       clean(number, &state)
+      state.isUnderWay = true
       let taken = state.seen.prefix(Self.maximumClientsPerRound)
       state.seen.removeFirst(taken.count)
       return (number, taken.compactMap { take($0, number, &state) })
@@ -217,7 +224,7 @@ package final class SharedRates: Sendable {
   package func end(_ round: Round, totals: [(current: Int, last: Int)], offset: Int64) {
     let now = now()
     state.withLock { state in
-      (state.isCurrent, state.lastRound) = (true, now)
+      (state.isCurrent, state.isUnderWay, state.lastRound) = (true, false, now)
       // The clock of the server was set back, or there is another server: the counts are of windows that come again.
       if let last = state.offset, (now + offset) / window < (now + last) / window - 1 {
         (state.clients, state.seen, state.cleaned) = ([:], [], 0)
@@ -240,7 +247,7 @@ package final class SharedRates: Sendable {
   /// - Parameter wasSent: Whether the server may have counted. The counts are not sent again then.
   package func fail(_ round: Round, wasSent: Bool) {
     state.withLock { state in
-      state.isCurrent = false
+      (state.isCurrent, state.isUnderWay) = (false, false)
       for entry in round.entries {
         guard var client = state.clients[entry.id] else { continue }
         see(&client, entry.id, &state)

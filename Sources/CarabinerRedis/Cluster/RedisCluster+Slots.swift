@@ -19,15 +19,21 @@ extension RedisCluster {
 
   /// Asks, and returns whether it must be done again.
   private func askOnce() async -> Bool {
-    if let last = state.withLock(\.askedAt) { try? await Task.sleep(until: last + limits.refreshInterval, clock: .continuous) }
+    let (last, delay) = state.withLock { ($0.askedAt, max(limits.refreshInterval, $0.delay)) }
+    if let last { try? await Task.sleep(until: last + delay, clock: .continuous) }
     let pools = state.withLock { state in
       (state.askedAt, state.isOutdated) = (.now, false)
       return [state.control].compactMap(\.self) + state.pools.values
     }
     // The first one that is open and answers.
-    for pool in pools where pool.isOpen { if await ask(pool) { break } }
+    let open = pools.filter(\.isOpen)
+    var isAnswered = false
+    for pool in open where !isAnswered { isAnswered = await ask(pool) }
     return state.withLock { state in
-      state.isAsking = state.isOutdated && !state.isShutDown
+      // A cluster that is not complete yet says so to no one. Without an open connection, the next one that opens asks.
+      let isIncomplete = !open.isEmpty && (!isAnswered || state.map[home] == nil)
+      state.delay = isIncomplete ? min(max(limits.firstDelay, state.delay * 2), limits.maximumDelay) : .zero
+      state.isAsking = (state.isOutdated || isIncomplete) && !state.isShutDown
       return state.isAsking
     }
   }

@@ -18,6 +18,8 @@ final class RedisCluster: Sendable {
     /// Whether the slots must be asked for again after the answer.
     var isOutdated = false
     var askedAt: ContinuousClock.Instant?
+    /// The time until the next question after an answer that was not enough.
+    var delay = Duration.zero
     var isShutDown = false
     /// The number of changes of slots that this client has seen.
     var changes = 0
@@ -74,7 +76,9 @@ final class RedisCluster: Sendable {
   /// Closes all connections for good.
   func shutDown() async {
     let pools = state.withLock { state in
-      defer { (state.pools, state.control, state.map, state.isShutDown) = ([:], nil, SlotMap(), true) }
+      defer {
+        (state.pools, state.control, state.map, state.strangers, state.isShutDown) = ([:], nil, SlotMap(), [:], true)
+      }
       return Array(state.pools.values) + (state.control.map { [$0] } ?? [])
     }
     for pool in pools { await pool.shutDown() }

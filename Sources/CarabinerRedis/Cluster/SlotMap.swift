@@ -44,7 +44,11 @@ struct SlotMap: Sendable, Equatable {
         positions[node] = UInt16(nodes.count)
       }
       let position = positions[node] ?? 0
-      for slot in first.number...last.number { places[slot] = position }
+      // So the work does not exceed the number of slots, however many ranges there are.
+      for slot in first.number...last.number {
+        guard places[slot] == 0 else { throw Fault(reason: "a slot has two masters") }
+        places[slot] = position
+      }
     }
   }
 

@@ -47,7 +47,7 @@ package final class MutationKeys: Sendable {
       return try await claim(lease)
     } catch {
       // Redis may have taken the key, or take it later, and nothing runs under it.
-      if [.budgetExhausted, .connectionLost, .cancelled].contains(error.code) {
+      if error.code != .unavailable, error.code != .overloaded {
         // If it never takes it, there is nothing to give back.
         endings.add(isNeeded: false) { await lease.tryToRelease(isCertain: false) }
       }

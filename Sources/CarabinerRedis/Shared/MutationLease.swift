@@ -70,6 +70,11 @@ package final class MutationLease: Sendable {
   ///
   /// - Parameter answer: The answer; nil if it is not known, or cannot be repeated.
   package func end(with answer: [UInt8]?) async {
+    // Also if the gateway ends and cancels the caller.
+    await Task { await self.write(answer) }.value
+  }
+
+  private func write(_ answer: [UInt8]?) async {
     await stopRenewing()
     let record = KeyRecord(fingerprint: fingerprint, answer.map { .answered($0) } ?? .unknown)
     guard await !write(record) else { return }
@@ -87,8 +92,10 @@ package final class MutationLease: Sendable {
 
   /// Gives the key back, because the mutation was not sent.
   package func release() async {
-    await stopRenewing()
-    if await !tryToRelease() { keys.endings.add { await self.tryToRelease() } }
+    await Task {
+      await self.stopRenewing()
+      if await !self.tryToRelease() { self.keys.endings.add { await self.tryToRelease() } }
+    }.value
   }
 
   /// Removes the record if it is that of this run.

@@ -13,11 +13,35 @@ extension RecordWriter {
   /// Removes and writes records, each by itself, with a message to the other nodes.
   ///
   /// Records that are referred to are written before those that refer to them, and the message comes last. If one cannot be written,
-  /// the following ones are not.
+  /// the following ones are not, and the message says that all may have changed.
   ///
   /// - Throws: ``RedisError``.
   func writeSpread(
     _ records: [Record], removing keys: [String], changed: [Invalidation.Entry], offset: Int64, _ cluster: RedisCluster,
+    until deadline: ContinuousClock.Instant
+  ) async throws(RedisError) {
+    var failure: RedisError?
+    do throws(RedisError) {
+      try await sendSpread(records, removing: keys, offset, cluster, until: deadline)
+    } catch {
+      failure = error
+    }
+    if !changed.isEmpty {
+      do throws(RedisError) {
+        // Some masters may have what another one did not take.
+        try await publish(changed, offset, within: failure == nil ? deadline - .now : Self.lateTime)
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  /// The time for the message after a failure, which may have used up the time of the write.
+  private static let lateTime = Duration.seconds(1)
+
+  private func sendSpread(
+    _ records: [Record], removing keys: [String], _ offset: Int64, _ cluster: RedisCluster,
     until deadline: ContinuousClock.Instant
   ) async throws(RedisError) {
     let removed = keys + takeLarge(among: records[...])
@@ -31,10 +55,12 @@ extension RecordWriter {
         near.noteWritten(some)
       }
     }
-    guard !changed.isEmpty else { return }
+  }
+
+  private func publish(_ changed: [Invalidation.Entry], _ offset: Int64, within time: Duration) async throws(RedisError) {
     var message = RecordCommands(layout, lives, offset: offset)
     message.publish(Invalidation(node: node, entries: changed))
-    if let text = try await client.send(message.batch, within: deadline - .now).first?.errorText {
+    if let text = try await client.send(message.batch, within: time).first?.errorText {
       throw RedisError(.transactionRefused, "Redis refused PUBLISH (\(text)); let the user run it")
     }
     counters.countSent()

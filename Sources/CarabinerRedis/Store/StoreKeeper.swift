@@ -9,6 +9,8 @@ final class StoreKeeper: Sendable {
     var isReady = false
     var isConnected = false
     var hasLoggedVersion = false
+    /// The last refusal that was logged, which is not logged again at each round.
+    var refusal: String?
     /// Whether a round comes soon, because the last one ended with an error that will pass.
     var isSoon = false
     var rounds: Task<Void, Never>?
@@ -121,7 +123,7 @@ final class StoreKeeper: Sendable {
     let isReady = version <= StoreLayout.version
     let logs = state.withLock { state in
       defer { state.hasLoggedVersion = !isReady }
-      state.isReady = isReady
+      (state.isReady, state.refusal) = (isReady, nil)
       return !isReady && !state.hasLoggedVersion
     }
     guard logs else { return }
@@ -133,10 +135,22 @@ final class StoreKeeper: Sendable {
   }
 
   private func refuse(_ command: String, _ reply: Reply) {
-    if reply.isUnavailable { return lookSoon() }
-    state.withLock { $0.isReady = false }
+    let isInCluster = state.withLock(\.client)?.cluster != nil
+    // The slots of a cluster move, and its nodes fail over.
+    if reply.isUnavailable, isInCluster { return lookSoon() }
+    let advice =
+      switch reply.errorCode {
+      case "MOVED", "ASK": "the server is a node of a cluster, so set cluster: true"
+      case _ where reply.isUnavailable: "wait until it is ready"
+      default: "check the user's permissions"
+      }
+    let isNew = state.withLock { state in
+      defer { (state.isReady, state.refusal) = (false, reply.errorText ?? "") }
+      return state.refusal != reply.errorText ?? ""
+    }
+    if reply.isUnavailable { lookSoon() }
+    guard isNew else { return }
     logger.error(
-      "the store in Redis is not used: \(command) failed (\(reply.errorText ?? "its answer is malformed")); check the user's permissions"
-    )
+      "the store in Redis is not used: \(command) failed (\(reply.errorText ?? "its answer is malformed")); \(advice)")
   }
 }

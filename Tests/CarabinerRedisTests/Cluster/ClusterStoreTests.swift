@@ -160,4 +160,22 @@ struct ClusterStoreTests {
     cluster.nodes[owner].proceed()
     await node.isReady()
   }
+
+  @Test("R19: a cluster whose slots are given out after the node has asked for them is used")
+  func late() async throws {
+    let server = try await RedisServer(["--cluster-enabled", "yes"])
+    let node = try TestNode(server.url) { $0.connection.isCluster = true }
+    #expect(await eventually { node.log.lines.contains { $0.contains("no node has a slot") } }, "\(node.log.lines)")
+    _ = try server.ask("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
+    await node.isReady()
+    try await node.publish(#"{"n":1}"#, for: "{ n }")
+    #expect(try await node.data("{ n }") == ["n": 1])
+  }
+
+  @Test("R19: without cluster: true, the log says once that the server is a node of a cluster")
+  func unconfigured() async throws {
+    let node = try TestNode(cluster.nodes[(owner + 1) % 3].url)
+    #expect(await eventually { node.log.lines.contains { $0.contains("set cluster: true") } }, "\(node.log.lines)")
+    #expect(!node.cache.isAvailable)
+  }
 }

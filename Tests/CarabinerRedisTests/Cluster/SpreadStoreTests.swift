@@ -109,7 +109,7 @@ struct SpreadStoreTests {
 
   @Test("R19: with spread, a master that is away only misses its own records, and no parent is written without its children")
   func oneMaster() async throws {
-    let node = try await node()
+    let (node, other) = (try await node(), try await node())
     let home = try cluster.owner(of: cluster.slot(of: "{crb:shop}:c"))
     let lost = (home + 1) % 3
     let names = (0..<60).map { "H:\($0)" }
@@ -128,6 +128,15 @@ struct SpreadStoreTests {
         let found = try await node.cache.records(for: names.map { ($0, ["a"]) })
         return zip(names, found).allSatisfy { gone.contains($0) == ($1 == nil) }
       }, "\(node.log.lines)")
+    // What another master has taken is news for all nodes, although this one did not take all.
+    let kept = try #require(names.first { !gone.contains($0) })
+    let changes = Mutex(0)
+    other.cache.observeChanges { _ in changes.withLock { $0 += 1 } }
+    #expect(await eventually { other.cache.subscription.isAvailable })
+    let some = (gone + [kept]).map { Record(key: $0, fields: ["a": Data("2".utf8)]) }
+    try await node.store.publish(records: RecordSet(some))
+    await node.cache.drained()
+    #expect(await eventually { changes.withLock(\.self) > 0 })
     // The children are on the master that is away, and the root's field on another one.
     let items = gone.map { #"{"__typename":"H","id":\#($0.dropFirst(2)),"b":1}"# }.joined(separator: ",")
     try await node.publish(#"{"\#(field)":[\#(items)]}"#, for: "{ \(field) { __typename id b } }")
