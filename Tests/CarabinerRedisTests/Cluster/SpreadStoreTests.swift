@@ -128,7 +128,7 @@ struct SpreadStoreTests {
         let found = try await node.cache.records(for: names.map { ($0, ["a"]) })
         return zip(names, found).allSatisfy { gone.contains($0) == ($1 == nil) }
       }, "\(node.log.lines)")
-    // What another master has taken is news for all nodes, although this one did not take all.
+    // The record that another master has taken is news for all nodes.
     let kept = try #require(names.first { !gone.contains($0) })
     let changes = Mutex(0)
     other.cache.observeChanges { _ in changes.withLock { $0 += 1 } }
