@@ -14,7 +14,7 @@ package final class SharedStore: Sendable {
   let clock: ServerClock
   let logger: Logger
   /// The local time of the last answer about the time, in milliseconds.
-  private let askedAt = Atomic<Int64>(.min)
+  private let askedAt = Atomic<Int64>(0)
   /// The time for an answer.
   let budget: Duration
 
@@ -76,8 +76,8 @@ package final class SharedStore: Sendable {
     guard parts.count == 2, (0...Self.maximumSeconds).contains(parts[0]), (0..<1_000_000).contains(parts[1]) else {
       throw Self.refusal("TIME", replies[0])
     }
-    clock.set(seconds: parts[0], microseconds: parts[1], askedAt: askedAt, answeredAt: clock.now)
     self.askedAt.store(askedAt, ordering: .relaxed)
+    clock.set(seconds: parts[0], microseconds: parts[1], askedAt: askedAt, answeredAt: clock.now)
     return Array(replies.dropFirst())
   }
 
@@ -97,7 +97,4 @@ package final class SharedStore: Sendable {
     RedisError(
       .serverRefused, "Redis refused \(command) (\(reply.errorText ?? "its answer is malformed")); let the user run it")
   }
-
-  /// Closes the connections for good.
-  package func shutDown() async { await client.shutDown() }
 }
