@@ -58,19 +58,7 @@ extension OperationService {
     to operation: DynamicOperation, _ watch: SendingWatch, _ exchange: OperationExchange
   ) async throws -> StoredAnswer {
     let running = try begin(operation, exchange, exchange.trace, sending: watch)
-    func ended(_ outcome: OperationOutcome) {
-      metrics.ended(operation.operationType, outcome)
-      running.ended(outcome)
-    }
-    do {
-      let response = try await running.results.finalResult()
-      metrics.brought(response.source)
-      ended(response.hasErrors ? .hadErrors : .succeeded)
-      return StoredAnswer(response, returning: running.returnedHeaders)
-    } catch {
-      ended(error is CancellationError ? .cancelled : .failed(status: FailureAnswer.status(of: error)))
-      throw error
-    }
+    return StoredAnswer(try await wholeResult(of: running, operation), returning: running.returnedHeaders)
   }
 
   private func send(

@@ -200,6 +200,25 @@ package final class OperationService: RequestHandler {
     return running
   }
 
+  /// The last result of an operation, which is counted.
+  func wholeResult(
+    of running: RunningOperation, _ operation: DynamicOperation
+  ) async throws -> GraphQLResponse<DynamicOperation> {
+    func ended(_ outcome: OperationOutcome) {
+      metrics.ended(operation.operationType, outcome)
+      running.ended(outcome)
+    }
+    do {
+      let response = try await running.results.finalResult()
+      metrics.brought(response.source)
+      ended(response.hasErrors ? .hadErrors : .succeeded)
+      return response
+    } catch {
+      ended(error is CancellationError ? .cancelled : .failed(status: FailureAnswer.status(of: error)))
+      throw error
+    }
+  }
+
   /// Runs the operations of a batch one after the other, so that it has no more than one upstream request at a time.
   private func runBatch(
     _ operations: [DynamicOperation], _ exchange: OperationExchange
@@ -210,20 +229,7 @@ package final class OperationService: RequestHandler {
       let trace = exchange.trace?.part(operation)
       defer { trace?.end() }
       do {
-        let running = try begin(operation, exchange, trace)
-        func ended(_ outcome: OperationOutcome) {
-          metrics.ended(operation.operationType, outcome)
-          running.ended(outcome)
-        }
-        do {
-          let response = try await running.results.finalResult()
-          metrics.brought(response.source)
-          ended(response.hasErrors ? .hadErrors : .succeeded)
-          body.writeBytes(response.body.bytes)
-        } catch {
-          ended(error is CancellationError ? .cancelled : .failed(status: FailureAnswer.status(of: error)))
-          throw error
-        }
+        body.writeBytes(try await wholeResult(of: begin(operation, exchange, trace), operation).body.bytes)
       } catch is CancellationError {
         return exchange.cancelled()
       } catch {
