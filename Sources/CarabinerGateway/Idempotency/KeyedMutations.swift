@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// The mutations with a key that run, also if their clients have left.
 package final class KeyedMutations: Sendable {
-  private let tasks = Mutex((next: 0, running: [Int: Task<Void, Never>]()))
+  private let tasks = Mutex((next: 0, running: [Int: @Sendable () -> Void]()))
 
   /// The number of them.
   package var count: Int { tasks.withLock { $0.running.count } }
@@ -12,14 +12,7 @@ package final class KeyedMutations: Sendable {
     let task = Task(executorPreference: executor, operation: body)
     let id = tasks.withLock { tasks in
       tasks.next += 1
-      // Only its end is of interest.
-      tasks.running[tasks.next] = Task {
-        await withTaskCancellationHandler {
-          _ = await task.value
-        } onCancel: {
-          task.cancel()
-        }
-      }
+      tasks.running[tasks.next] = { task.cancel() }
       return tasks.next
     }
     defer { tasks.withLock { $0.running[id] = nil } }
@@ -28,6 +21,6 @@ package final class KeyedMutations: Sendable {
 
   /// Cancels all of them, because the gateway ends.
   package func cancel() {
-    for task in tasks.withLock({ Array($0.running.values) }) { task.cancel() }
+    for cancel in tasks.withLock({ Array($0.running.values) }) { cancel() }
   }
 }

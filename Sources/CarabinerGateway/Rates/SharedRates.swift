@@ -242,6 +242,15 @@ package final class SharedRates: Sendable {
     }
   }
 
+  /// Notes that there is no connection for a round. Until one succeeds, no client is refused.
+  func pause() {
+    let now = now()
+    state.withLock { state in
+      state.isCurrent = false
+      if let offset = state.offset { clean((now + offset) / window, &state) }
+    }
+  }
+
   /// Ends a round that failed. Until one succeeds, no client is refused.
   ///
   /// - Parameter wasSent: Whether the server may have counted. The counts are not sent again then.

@@ -30,6 +30,7 @@ package final class SharedState: Sendable {
 extension SharedRates {
   /// Sends the counts that are new, and reads those of all gateways.
   fileprivate func exchange(over store: SharedStore) async {
+    guard store.isAvailable else { return pause() }
     guard let round = beginRound() else { return }
     let counts = round.entries.map {
       SharedCount(name: $0.name, lastName: $0.lastName, added: $0.added, addedToLast: $0.addedToLast)

@@ -83,7 +83,7 @@ final class GatewayAdjuster: ManifestFollower {
     var change = GatewayChange(adjuster: self, next: next)
     change.shared = try SharedUse.of(manifest, next.limits.rate, replacing: shared.withLock(\.self))
     // Or mutations with a key would be refused until it is connected.
-    await change.shared?.store.connected(within: Self.connectTime)
+    await change.shared?.state.store.connected(within: Self.connectTime)
     do {
       for plan in try plans(next) {
         let settings = try settings(of: plan, &change.certificates)
@@ -111,7 +111,7 @@ final class GatewayAdjuster: ManifestFollower {
     let next = change.next
     effective.withLock { $0 = next }
     shared.withLock { $0 = change.shared }
-    metrics.host.shared.set(change.shared?.store)
+    metrics.host.shared.set(change.shared?.state.store)
     operations.set(next.gateway(sharing: change.shared?.state, replacing: operations.settings.value))
     unsent.set(next.limits)
     certificates.keep(change.certificates)

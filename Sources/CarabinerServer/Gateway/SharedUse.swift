@@ -23,7 +23,6 @@ struct SharedUse: Sendable {
 
   private let connection: Connection
   private let settings: Settings
-  let store: SharedStore
   let state: SharedState
 
   /// The state for a manifest; nil if it names none. Connections and counts are kept where their settings are the same.
@@ -43,7 +42,7 @@ struct SharedUse: Sendable {
     if let predecessor, predecessor.connection == connection {
       if predecessor.settings == settings { return predecessor }
       let rates = predecessor.settings.rate == settings.rate ? predecessor.state.rates : nil
-      return SharedUse(connection, settings, predecessor.store, rates)
+      return SharedUse(connection, settings, predecessor.state.store, rates)
     }
     let redis = try manifest.connection(shared.servers, at: Manifest.sharedPointer, secrets)
     do throws(RedisError) {
@@ -58,7 +57,7 @@ struct SharedUse: Sendable {
 
   /// - Parameter rates: Counts that go on; nil for new ones.
   private init(_ connection: Connection, _ settings: Settings, _ store: SharedStore, _ rates: SharedRates? = nil) {
-    (self.connection, self.settings, self.store) = (connection, settings, store)
+    (self.connection, self.settings) = (connection, settings)
     state = SharedState(
       store, rates: rates ?? settings.rate.map { SharedRates($0) }, every: settings.sync,
       idempotency: settings.idempotency.map { rule in
