@@ -3,6 +3,12 @@ package protocol ManifestSource: Sendable {
   /// The state now, for metrics.
   var figures: SourceFigures { get }
 
+  /// The list of revocations that the source has beside its manifests; nil for a source without such lists.
+  var revocations: PublishedRevocations? { get }
+
+  /// An element for each change of ``revocations``. Read once.
+  var revocationChanges: AsyncStream<Void> { get }
+
   /// Reports the manifest at first and after each change, and each failure, until the task is cancelled. Called once.
   func follow(_ report: @escaping @Sendable (Result<PublishedManifest, SourceError>) async -> Void) async
 
@@ -19,8 +25,10 @@ package protocol ManifestSource: Sendable {
   func leave() async
 }
 
-/// Most sources do not use the outcomes of their manifests.
+/// Only a fleet has lists of revocations, and uses the outcomes of its manifests.
 extension ManifestSource {
+  package var revocations: PublishedRevocations? { nil }
+  package var revocationChanges: AsyncStream<Void> { AsyncStream { $0.finish() } }
   package func note(_ outcome: ManifestOutcome, of manifest: PublishedManifest) {}
   package func drain() {}
   package func leave() async {}

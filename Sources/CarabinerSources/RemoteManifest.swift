@@ -71,6 +71,12 @@ package final class RemoteManifest: Sendable {
   /// The state of the source, for metrics.
   package var figures: SourceFigures { source.figures }
 
+  /// The list of revocations that the source has; nil for a source without such lists.
+  package var revocations: PublishedRevocations? { source.revocations }
+
+  /// An element for each change of ``revocations``. Read once.
+  package var revocationChanges: AsyncStream<Void> { source.revocationChanges }
+
   /// Begins to follow the source, and waits for its first manifest, or until it says that it has none.
   ///
   /// - Parameter time: The longest wait. The source is followed afterwards in any case.

@@ -13,7 +13,8 @@ struct FleetKeysTests {
       .stable: "carabiner/shop/stable", .stableRelease: "carabiner/shop/stable.release", .candidate: "carabiner/shop/candidate",
       .candidateRelease: "carabiner/shop/candidate.release", .stage(id): "carabiner/shop/stage/\(id)",
       .halt(id): "carabiner/shop/halt/\(id)", .taken(id, by: node): "carabiner/shop/taken/\(id)/\(node)",
-      .node(node): "carabiner/shop/nodes/\(node)",
+      .node(node): "carabiner/shop/nodes/\(node)", .revoked: "carabiner/shop/revoked",
+      .revokedRelease: "carabiner/shop/revoked.release",
     ]
     for (key, name) in names {
       #expect(keys.name(key) == name)
@@ -25,7 +26,7 @@ struct FleetKeysTests {
   @Test(
     "E12: other names under the prefix are none of a fleet",
     arguments: [
-      "", "carabiner/shop", "carabiner/shop/", "carabiner/shop/stable/", "carabiner/shop/stable/x", "carabiner/shop/revoked",
+      "", "carabiner/shop", "carabiner/shop/", "carabiner/shop/stable/", "carabiner/shop/stable/x", "carabiner/shop/revoked/x",
       "carabiner/shop2/stable", "carabiner/shop/stage/", "carabiner/shop/stage/0123456789ABCDEF", "carabiner/shop/stage/0123",
       "carabiner/shop/halt/0123456789abcdef/x", "carabiner/shop/taken/0123456789abcdef", "carabiner/shop/taken/0123456789abcdef/",
       "carabiner/shop/taken/0123456789abcdef/a/b", "carabiner/shop/taken/x/node", "carabiner/shop/nodes/",

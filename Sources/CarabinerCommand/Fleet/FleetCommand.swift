@@ -18,7 +18,7 @@ struct FleetCommand: AsyncParsableCommand {
       """,
     subcommands: [
       FleetPushCommand.self, FleetStatusCommand.self, FleetHaltCommand.self, FleetResumeCommand.self, FleetPromoteCommand.self,
-      FleetAbortCommand.self,
+      FleetAbortCommand.self, FleetRevokeCommand.self,
     ])
 
   enum Format: String, ExpressibleByArgument, CaseIterable {

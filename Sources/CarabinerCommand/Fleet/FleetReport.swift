@@ -1,4 +1,5 @@
 internal import CarabinerFleet
+internal import CarabinerRelease
 internal import CarabinerWire
 
 /// The state of a fleet for people and for programs.
@@ -24,6 +25,7 @@ struct FleetReport {
       }
     }
     lines += failures.map { row("failed", "\($0.name): \(PrintableText.escaping($0.reason))") }
+    if let revocations = state.revocations { lines.append(row("revoked", text(revocations))) }
     lines.append(row("revision", "\(state.revision)"))
     lines += state.damaged.sorted { $0.key < $1.key }.map {
       row("damaged", "\(PrintableText.escaping($0.key)): \(PrintableText.escaping($0.value.message))")
@@ -42,6 +44,21 @@ struct FleetReport {
   private func stage(_ stage: RolloutStage, of candidate: CandidateID) -> String {
     let count = state.status(of: candidate).count(in: stage)
     return "\(stage.number), with \(count) of \(state.nodes.count) node\(state.nodes.count == 1 ? "" : "s")"
+  }
+
+  /// The list and the statement about it; nil if one of them cannot be read, so that nodes refuse it.
+  private func parts(_ published: FleetRevocations) -> (list: RevocationList, statement: ReleaseStatement)? {
+    guard let list = try? RevocationList(parsing: published.bytes), let release = published.release,
+      let statement = try? ReleaseSidecar(parsing: release).statement
+    else { return nil }
+    return (list, statement)
+  }
+
+  private func text(_ revocations: FleetRevocations) -> String {
+    guard let (list, statement) = parts(revocations) else {
+      return "a list that cannot be read, so nodes with --trust refuse new manifests; run carabiner fleet revoke"
+    }
+    return "\(list.count) entr\(list.count == 1 ? "y" : "ies"), serial \(statement.serial), valid until \(statement.expires)"
   }
 
   private func author(_ halt: RolloutHalt) -> String? {
@@ -86,6 +103,13 @@ struct FleetReport {
         ["id": .string("\($0.id)"), "bytes": .number(JSONNumber($0.bytes.count)), "signed": .bool($0.release != nil)]
       } ?? .null
     }
+    func json(_ revocations: FleetRevocations) -> JSONValue {
+      guard let (list, statement) = parts(revocations) else { return ["readable": false] }
+      return [
+        "readable": true, "entries": .number(JSONNumber(list.count)), "serial": .number(JSONNumber(statement.serial)),
+        "expires": .string("\(statement.expires)"),
+      ]
+    }
     let nodes = state.nodes.sorted { $0.key < $1.key }.map { name, node -> JSONValue in
       var object = node.json.object ?? [:]
       if let candidate = state.candidate {
@@ -98,6 +122,7 @@ struct FleetReport {
     let away = state.marks.filter { state.nodes[$0.key] == nil }.sorted { $0.key < $1.key }
     return [
       "revision": .number(JSONNumber(Int(state.revision))), "stable": json(state.stable), "candidate": json(state.candidate),
+      "revoked": state.revocations.map { json($0) } ?? .null,
       "stage": state.stage?.json ?? .null, "halt": state.halt?.json ?? .null, "nodes": .array(nodes),
       "away": .array(away.map { ["name": .string("\($0.key)"), "mark": $0.value.json] }),
       "damaged": .array(

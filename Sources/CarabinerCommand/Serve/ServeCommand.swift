@@ -114,7 +114,8 @@ struct ServeCommand: AsyncParsableCommand {
   var allowUnsigned = false
 
   @Flag(
-    name: .long, help: "Switch off plugins that --revoked names while they serve. Requests of a mandatory one get 500.")
+    name: .long,
+    help: "Switch off plugins that --revoked or the fleet's list names while they serve. Requests of a mandatory one get 500.")
   var enforceRevocation = false
 
   @Option(name: .long, help: ArgumentHelp("The certificate chain for TLS clients, in PEM. Needs --tls-key.", valueName: "file"))
@@ -147,6 +148,11 @@ struct ServeCommand: AsyncParsableCommand {
   @OptionGroup var log: LogOptions
   @OptionGroup var probe: ProbeOptions
 
+  /// Whether the manifest is in etcd.
+  private var isOfFleet: Bool {
+    if case .etcd? = source.path.flatMap({ try? ManifestAddress($0) }) { true } else { false }
+  }
+
   func validate() throws {
     for text in listen where GatewayServer.Address(text) == nil {
       throw ValidationError("--listen takes HOST:PORT, unix:PATH or fd:NUMBER, not \(text.debugDescription)")
@@ -163,7 +169,9 @@ struct ServeCommand: AsyncParsableCommand {
         "--path takes a path that begins with / and is none of \(ServePaths.reserved.joined(separator: ", "))")
     }
     guard (tlsCertificate == nil) == (tlsKey == nil) else { throw ValidationError("--tls-certificate and --tls-key go together") }
-    if enforceRevocation, trust.revoked == nil { throw ValidationError("--enforce-revocation needs --revoked FILE") }
+    if enforceRevocation, trust.revoked == nil, trust.trust == nil || !isOfFleet {
+      throw ValidationError("--enforce-revocation needs --revoked FILE, or a manifest from etcd with --trust FILE")
+    }
     if let path = source.path, ManifestAddress.isRemote(path) {
       guard state != nil else {
         throw ValidationError("-m \(path.prefix { $0 != ":" })://… needs --state DIR for the last good manifest")

@@ -122,6 +122,19 @@ extension FleetState {
     return change
   }
 
+  /// Replaces the list of revocations.
+  ///
+  /// - Returns: Nil if it is published already, with the same statement.
+  package func revoked(by list: FleetRevocations) -> FleetChange? {
+    guard list != revocations else { return nil }
+    var change = FleetChange(on: self, unchanged: [.revoked, .revokedRelease])
+    change.steps = [
+      .put(keys.name(.revoked), list.bytes),
+      list.release.map { .put(keys.name(.revokedRelease), $0) } ?? .delete(keys.name(.revokedRelease)),
+    ]
+    return change
+  }
+
   // MARK: Nodes
 
   /// Writes the note of a node about the candidate.

@@ -4,6 +4,8 @@ package enum FleetKey: Sendable, Hashable {
   case stable, stableRelease
   /// The manifest that is rolled out, and its signed statement.
   case candidate, candidateRelease
+  /// The list of revocations, and its signed statement (S8).
+  case revoked, revokedRelease
   /// The stage that a candidate has reached.
   case stage(CandidateID)
   /// The halt of a candidate.

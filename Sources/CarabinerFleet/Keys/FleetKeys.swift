@@ -28,6 +28,8 @@ package struct FleetKeys: Sendable, Hashable {
     case .stableRelease: "\(prefix)/stable.release"
     case .candidate: "\(prefix)/candidate"
     case .candidateRelease: "\(prefix)/candidate.release"
+    case .revoked: "\(prefix)/revoked"
+    case .revokedRelease: "\(prefix)/revoked.release"
     case .stage(let id): "\(stages)\(id)"
     case .halt(let id): "\(halts)\(id)"
     case .taken(let id, let node): "\(marks(of: id))\(node)"
@@ -45,6 +47,8 @@ package struct FleetKeys: Sendable, Hashable {
     case ("stable.release", 1): return .stableRelease
     case ("candidate", 1): return .candidate
     case ("candidate.release", 1): return .candidateRelease
+    case ("revoked", 1): return .revoked
+    case ("revoked.release", 1): return .revokedRelease
     case ("stage", 2): return candidate.map { .stage($0) }
     case ("halt", 2): return candidate.map { .halt($0) }
     case ("taken", 3):

@@ -23,6 +23,8 @@ package struct FleetState: Sendable {
   package let stable: FleetManifest?
   /// The manifest that is rolled out; nil if there is none.
   package let candidate: FleetManifest?
+  /// The list of revocations; nil if nothing was revoked yet.
+  package let revocations: FleetRevocations?
   /// The stage of the candidate.
   package private(set) var stage: RolloutStage?
   /// The halt of the candidate.
@@ -46,6 +48,9 @@ package struct FleetState: Sendable {
     revisions = known.mapValues(\.revision)
     stable = manifest(.stable, .stableRelease)
     candidate = manifest(.candidate, .candidateRelease)
+    revocations = known[keys.name(.revoked)].map {
+      FleetRevocations($0.value, release: known[keys.name(.revokedRelease)]?.value)
+    }
     for entry in known.values {
       do throws(FleetError) {
         try read(entry)
@@ -63,7 +68,7 @@ package struct FleetState: Sendable {
       halt = try RolloutHalt(parsing: entry.value)
     case .taken(candidate?.id, let node)?: marks[node] = try TrialMark(parsing: entry.value)
     case .node(let node)?: nodes[node] = try NodeRecord(parsing: entry.value)
-    case .stable, .stableRelease, .candidate, .candidateRelease, .stage, .halt, .taken, nil: break
+    case .stable, .stableRelease, .candidate, .candidateRelease, .revoked, .revokedRelease, .stage, .halt, .taken, nil: break
     }
   }
 

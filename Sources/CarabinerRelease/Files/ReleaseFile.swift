@@ -55,6 +55,15 @@ package enum ReleaseFile {
     }
   }
 
+  /// A list of revocations that is to be published. Any user may own it.
+  ///
+  /// - Throws: ``ReleaseError`` if it cannot be read.
+  package static func list(at path: String) throws(ReleaseError) -> [UInt8] {
+    try bytes(path, maximumBytes: RevocationList.maximumBytes, .invalidFile) { limit throws(BoundedFile.Fault) in
+      try BoundedFile.bytes(at: path, maximumBytes: limit)
+    }
+  }
+
   private static func bytes(
     _ name: String, maximumBytes: Int, _ tooLarge: ReleaseError.Code,
     _ read: (_ maximumBytes: Int) throws(BoundedFile.Fault) -> [UInt8]

@@ -9,6 +9,9 @@ package struct RevocationList: Sendable, Hashable {
   private var digests: Set<String> = []
   private var lowestSerials: [ReleaseSubject: Int] = [:]
 
+  /// How many keys, files and names it has.
+  package var count: Int { keys.count + digests.count + lowestSerials.count }
+
   /// Nothing is revoked.
   package init() {}
 
@@ -28,6 +31,15 @@ package struct RevocationList: Sendable, Hashable {
             + "serials-below KIND:NAME NUMBER")
       }
     }
+  }
+
+  /// The list that revokes what this one or another one revokes.
+  package func union(_ other: Self) -> Self {
+    var list = self
+    list.keys.formUnion(other.keys)
+    list.digests.formUnion(other.digests)
+    list.lowestSerials.merge(other.lowestSerials, uniquingKeysWith: max)
+    return list
   }
 
   /// Whether a key is revoked.

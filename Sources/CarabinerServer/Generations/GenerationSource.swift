@@ -141,6 +141,7 @@ struct GenerationSource: Sendable {
     guard let file = serialFile else {
       throw ServerError.invalid("the gateway keeps no serials; it does so with --trust FILE and --state DIR")
     }
+    if try configuration.trust?.revocations?.published?.forget(subject) == true { return true }
     var record = try file.read()
     guard record.reset(subject) else { return false }
     try file.write(record)

@@ -46,6 +46,7 @@ public final class PluginHost: Sendable {
   /// - Parameter path: The path or the address of the manifest; nil for an empty one.
   package convenience init(manifestOrNone path: String?, _ configuration: Configuration) async throws {
     let origin = try ServerError.wrapping { try ManifestOrigin(path, configuration) }
+    let configuration = configuration.readingRevocations(of: origin.remote)
     await origin.remote?.begin(within: configuration.source.timeout)
     do {
       // Loading blocks: it reads files, links libraries and runs plugin code.

@@ -57,7 +57,8 @@ struct HostMetrics: Sendable {
   }
 
   private func writeReleases(_ text: inout some MetricSink) {
-    guard let statements = live.current.releases?.statements else { return }
+    guard let trust else { return }
+    let statements = trust.statements(of: live.current)
     let name = "carabiner_release_expiry_timestamp_seconds"
     text.family(name, .gauge, "When the signed statements about the serving manifest and its plugins expire.")
     for statement in statements {

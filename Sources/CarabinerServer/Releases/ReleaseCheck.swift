@@ -23,13 +23,14 @@ package struct ReleaseCheck: Sendable {
   /// - Parameters:
   ///   - serials: The serials that were in use before.
   ///   - kept: The sidecars of the last good state, to check its files; nil for other files.
-  /// - Throws: ``ReleaseError`` if the trust file or the list of revocations cannot be used.
+  /// - Throws: ``ReleaseError`` if the trust file or a list of revocations cannot be used.
   package init(
     _ policy: TrustPolicy, serials: SerialRecord = SerialRecord(), kept: KeptSignatures? = nil
   ) throws(ReleaseError) {
     verifier = ReleaseVerifier(
       trust: try TrustFile(at: policy.file), threshold: policy.threshold,
-      revocations: try policy.revocations?.read() ?? RevocationList())
+      // At a start from the last good state the source may be unusable; ``ReleaseWatch`` reports that.
+      revocations: try policy.revocations?.read(by: policy, ignoringPublished: kept != nil) ?? RevocationList())
     self.serials = serials
     self.kept = kept
     time = policy.time

@@ -3,7 +3,7 @@ internal import CarabinerRelease
 internal import Logging
 internal import Synchronization
 
-/// Looks each minute, and after each reload, at the statements of the serving generation and at the list of revocations.
+/// Looks each minute, after each reload, and when a fleet has another list of revocations, at the statements of the serving generation and at the list of revocations.
 final class ReleaseWatch: Sendable {
   static let interval = Duration.seconds(60)
 
@@ -23,11 +23,14 @@ final class ReleaseWatch: Sendable {
     self.trust = trust
   }
 
-  /// Looks now, at each interval and after each reload, until the task is cancelled.
+  /// Looks now, at each interval, after each reload, and after each change of a fleet's list of revocations, until the task is cancelled.
   func run() async {
     let events = live.events.stream()
     await withDiscardingTaskGroup { group in
       group.addTask { [self] in for await _ in events { look() } }
+      if let published = trust.revocations?.published {
+        group.addTask { [self] in for await _ in published.changes { look() } }
+      }
       group.addTask { [self] in repeat { look() } while (try? await Task.sleep(for: Self.interval)) != nil }
     }
   }
@@ -43,7 +46,7 @@ final class ReleaseWatch: Sendable {
   }
 
   private func noteExpiry(_ memory: inout Memory) {
-    for text in memory.expiry.due(live.current.releases?.statements ?? [], at: trust.time) {
+    for text in memory.expiry.due(trust.statements(of: live.current), at: trust.time) {
       live.output.logger.warning("\(text)")
     }
   }
@@ -51,7 +54,7 @@ final class ReleaseWatch: Sendable {
   private func read(_ revocations: Revocations, _ memory: inout Memory) {
     var faults: [ReleaseError] = []
     do throws(ReleaseError) {
-      try revocations.read()
+      try revocations.read(by: trust)
     } catch {
       faults = [error]
     }
@@ -80,6 +83,11 @@ final class ReleaseWatch: Sendable {
 }
 
 extension TrustPolicy {
+  /// The statements about the files of a generation, and about the list of revocations of a fleet.
+  func statements(of generation: Generation) -> [ReleaseStatement] {
+    (generation.releases?.statements ?? []) + (revocations?.published?.statement.map { [$0] } ?? [])
+  }
+
   /// The files of a generation that are revoked.
   func revoked(in generation: Generation) -> [RevokedRelease] {
     guard let revocations else { return [] }

@@ -10,6 +10,7 @@ package final class FleetNode: ManifestSource {
     /// The answers without a manifest that can be used, by kind.
     var unusable: [String: Int] = [:]
     var figures: FleetFigures
+    var revocations = PublishedRevocations.unknown
   }
 
   /// The time between two looks at the reports of the others, while there is a candidate.
@@ -23,6 +24,8 @@ package final class FleetNode: ManifestSource {
   private let presence: NodePresence
   private let inbox: FleetInbox
   private let state: Mutex<State>
+  package let revocationChanges: AsyncStream<Void>
+  private let revocationChange: AsyncStream<Void>.Continuation
 
   /// - Parameters:
   ///   - name: The name of the node, which no other one of the fleet has.
@@ -40,13 +43,19 @@ package final class FleetNode: ManifestSource {
     self.name = name
     self.version = version
     self.logger = logger
+    (revocationChanges, revocationChange) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     let inbox = FleetInbox()
     self.inbox = inbox
     presence = NodePresence(store, name, logger) { inbox.wake() }
     state = Mutex(State(figures: FleetFigures(node: name)))
   }
 
-  deinit { presence.stop() }
+  deinit {
+    presence.stop()
+    revocationChange.finish()
+  }
+
+  package var revocations: PublishedRevocations? { state.withLock(\.revocations) }
 
   package var figures: SourceFigures {
     let figures = follower.figures
@@ -85,6 +94,7 @@ package final class FleetNode: ManifestSource {
           // It says that etcd is back, even if it has no change.
           if isAway { reported = nil }
           (hasView, isAway) = (true, false)
+          note(store.revocations(in: view))
           await participant.take(view)
         } else if news.outcomes.isEmpty {
           await participant.decide()
@@ -111,6 +121,14 @@ package final class FleetNode: ManifestSource {
   private func note(_ manifest: Result<PublishedManifest, SourceError>) {
     guard case .failure(let error) = manifest else { return }
     state.withLock { $0.unusable[error.code.rawValue, default: 0] += 1 }
+  }
+
+  private func note(_ revocations: PublishedRevocations) {
+    let isNew = state.withLock { state in
+      defer { state.revocations = revocations }
+      return state.revocations != revocations
+    }
+    if isNew { revocationChange.yield() }
   }
 
   private func note(_ participant: FleetParticipant) {

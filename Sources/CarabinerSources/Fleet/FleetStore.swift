@@ -15,10 +15,11 @@ package struct FleetStore: Sendable {
 
   // MARK: Reads
 
-  /// The keys that determine which manifest a node serves: two ranges without `nodes/` and `taken/`, which change all the time.
+  /// The keys that determine which manifest a node serves, and the list of revocations: two ranges without `nodes/` and `taken/`, which
+  /// change all the time.
   var control: [EtcdKeys] {
     [
-      .range(keys.name(.candidate), before: "\(keys.prefix)/halt0"), .range(keys.name(.stable), before: "\(keys.prefix)/stage0"),
+      .range(keys.name(.candidate), before: "\(keys.prefix)/halt0"), .range(keys.name(.revoked), before: "\(keys.prefix)/stage0"),
     ]
   }
 
@@ -33,6 +34,12 @@ package struct FleetStore: Sendable {
   /// - Parameter last: An earlier view of the same keys; etcd then sends only the values that have changed.
   func reports(about candidate: CandidateID, since last: EtcdView?) async throws -> EtcdView {
     try await client.view(of: [.all(prefix: keys.nodes), .all(prefix: keys.marks(of: candidate))], since: last)
+  }
+
+  /// The list of revocations in a view of ``control``.
+  func revocations(in view: EtcdView) -> PublishedRevocations {
+    guard let list = view[keys.name(.revoked)] else { return .none }
+    return .list(list.value, sidecar: view[keys.name(.revokedRelease)]?.value)
   }
 
   /// Reads one key; nil if it does not exist.
