@@ -10,6 +10,8 @@ public final class ClusterServers: Sendable {
   /// The nodes. Each has a third of the slots, the first one those from 0.
   public let nodes: [RedisServer]
 
+  private let settings: [String]
+
   private static let slots = 16_384
   /// Only a hanging test waits that long.
   private static let patience = Duration.seconds(120)
@@ -24,6 +26,7 @@ public final class ClusterServers: Sendable {
     let settings = ["--cluster-enabled", "yes", "--cluster-node-timeout", "60000", "--cluster-require-full-coverage", "no"]
     for _ in 0..<3 + empty { nodes.append(try await RedisServer(settings + arguments)) }
     self.nodes = nodes
+    self.settings = settings + arguments
     for (number, node) in nodes.enumerated() {
       if number < 3 {
         let range = (Self.slots * number / 3, Self.slots * (number + 1) / 3 - 1)
@@ -40,11 +43,23 @@ public final class ClusterServers: Sendable {
     }
   }
 
+  /// Starts a node that has a copy of the data of a master, and could take its place.
+  public func addReplica(of master: Int) async throws -> RedisServer {
+    let replica = try await RedisServer(settings)
+    _ = try replica.ask("CLUSTER", "MEET", "127.0.0.1", "\(nodes[master].port)")
+    let (id, ownID) = (try nodes[master].ask("CLUSTER", "MYID"), try replica.ask("CLUSTER", "MYID"))
+    try await wait(for: [replica]) { try $0.ask("CLUSTER", "NODES").contains(id) }
+    _ = try replica.ask("CLUSTER", "REPLICATE", id)
+    try await wait(for: [replica]) { try $0.ask("INFO", "replication").contains("master_link_status:up") }
+    try await wait { try $0.ask("CLUSTER", "NODES").contains(ownID) }
+    return replica
+  }
+
   /// Waits until a condition is true for all nodes.
-  public func wait(_ condition: (RedisServer) throws -> Bool) async throws {
+  public func wait(for some: [RedisServer]? = nil, _ condition: (RedisServer) throws -> Bool) async throws {
     let end = ContinuousClock.now + Self.patience
     while true {
-      if try nodes.allSatisfy(condition) { return }
+      if try (some ?? nodes).allSatisfy(condition) { return }
       guard .now < end else { throw DidNotForm(state: try nodes.map { try $0.ask("CLUSTER", "NODES") }) }
       try await Task.sleep(for: .milliseconds(20))
     }

@@ -45,7 +45,6 @@ package final class RedisClient: Sendable {
     isSubscriber = !channels.isEmpty
     let counters = counters
     guard settings.isCluster, channels.isEmpty else {
-      // Each node of a cluster passes on the messages of all of them.
       let links = (0..<(channels.isEmpty ? settings.connections : 1)).map { _ in
         RedisLink(opening, addresses, channels: channels, logger, counters, observer)
       }

@@ -52,6 +52,7 @@ final class RedisLink: @unchecked Sendable {
     loop = MultiThreadedEventLoopGroup.singleton.next()
     admission = Admission(opening.settings.limits)
     backoff = Backoff(opening.settings.limits)
+    if !channels.isEmpty { addresses.observeHome { [weak self] in self?.move() } }
   }
 
   // MARK: From any thread
@@ -90,6 +91,15 @@ final class RedisLink: @unchecked Sendable {
     }
   }
 
+  /// Connects to another server, if messages come from there now.
+  private func move() {
+    loop.execute {
+      guard let connection = self.connection, !self.servers.contains(connection.server) else { return }
+      let servers = self.servers.map(\.description).joined(separator: ", ")
+      connection.fail(RedisError(.unavailable, "the messages of the cluster are read from \(servers) now"))
+    }
+  }
+
   func beginShutDown() { loop.execute { _ = self.closeDown() } }
 
   /// Closes the connection for good, and waits for its end.
@@ -99,6 +109,8 @@ final class RedisLink: @unchecked Sendable {
   }
 
   // MARK: On the loop
+
+  private var servers: [RedisURL] { channels.isEmpty ? addresses.list : addresses.ofMessages }
 
   private func closeDown() -> EventLoopFuture<Void>? {
     isShutDown = true
@@ -140,7 +152,7 @@ final class RedisLink: @unchecked Sendable {
   private func connect() {
     guard !isShutDown else { return }
     retry = nil
-    let urls = addresses.list
+    let urls = servers
     let connection = RedisConnection(opening, urls[nextURL % urls.count], channels: channels, loop, admission) {
       [weak self] connection, event in
       // Events of an abandoned connection are ignored.

@@ -22,7 +22,7 @@ struct RedisSession: Sendable {
     let replies = try await Call.send(commands, within: budget, counters) { call throws(RedisError) in
       try link.submit(commands, for: call, within: budget, onlyOn: serial)
     }
-    cluster?.note(replies)
+    cluster?.note(replies, from: link.server)
     return replies
   }
 

@@ -75,7 +75,7 @@ extension RedisCluster {
   private func followed(
     _ parts: [SlotCommands], _ replies: [Reply], from node: RedisURL, until deadline: ContinuousClock.Instant
   ) async throws(RedisError) -> [Reply] {
-    note(replies)
+    note(replies, from: node)
     var (answers, redirected): ([ArraySlice<Reply>], [Redirect: [Int]]) = ([], [:])
     var rest = replies[...]
     for (place, part) in parts.enumerated() {
@@ -109,7 +109,7 @@ extension RedisCluster {
       all.append(batch)
     }
     var rest = try await pool.send(all, within: deadline - .now)[...]
-    note(rest)
+    note(rest, from: redirect.node)
     guard redirect.isOnce else { return rest }
     var answers: ArraySlice<Reply> = []
     for batch in batches {

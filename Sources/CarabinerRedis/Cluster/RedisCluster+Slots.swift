@@ -23,7 +23,9 @@ extension RedisCluster {
     if let last { try? await Task.sleep(until: last + delay, clock: .continuous) }
     let pools = state.withLock { state in
       (state.askedAt, state.isOutdated) = (.now, false)
-      return [state.control].compactMap(\.self) + state.pools.values
+      let informed = state.informed.flatMap { state.pools[$0] }
+      let all = [informed, state.control].compactMap(\.self) + state.pools.values
+      return all.filter { $0.server != state.doubted } + all.filter { $0.server == state.doubted }
     }
     // The first one that is open and answers.
     let open = pools.filter(\.isOpen)
@@ -79,12 +81,15 @@ extension RedisCluster {
   private static let refusalInterval = Duration.seconds(10)
 
   /// Looks at the errors among answers: they may mean that the slots have changed.
-  func note(_ replies: some Sequence<Reply>) {
+  ///
+  /// - Parameter node: The node that answered; nil if it is not known.
+  func note(_ replies: some Sequence<Reply>, from node: RedisURL?) {
     guard let reply = replies.first(where: \.isUnavailable), let code = reply.errorCode else { return }
     // Slots that are being moved have the same node until the end.
     if code == "ASK" || code == "TRYAGAIN" { return state.withLock { $0.changes += 1 } }
+    guard code != "MOVED" else { return askForSlots() }
+    if let node, code != "LOADING" { state.withLock { $0.doubted = node } }
     askForSlots()
-    guard code != "MOVED" else { return }
     let logs = state.withLock { state in
       if let last = state.refusalLoggedAt, last + Self.refusalInterval > .now { return false }
       state.refusalLoggedAt = .now

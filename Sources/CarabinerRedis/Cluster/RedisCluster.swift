@@ -26,6 +26,10 @@ final class RedisCluster: Sendable {
     /// The last failure that was logged, which is not logged again at each answer.
     var logged: String?
     var refusalLoggedAt: ContinuousClock.Instant?
+    /// The node that a redirect has named last. It is asked for the slots first, because it knows more than others.
+    var informed: RedisURL?
+    /// The node that last refused commands of its slots. It is asked last, because it may have been cut off from the cluster.
+    var doubted: RedisURL?
   }
 
   private static let openingInterval = Duration.milliseconds(2)
@@ -124,8 +128,8 @@ final class RedisCluster: Sendable {
 
   /// The connections to the node that a redirect names; nil if there are too many nodes.
   func target(of redirect: Redirect) -> LinkPool? {
-    if !redirect.isOnce { askForSlots() }
-    return state.withLock { state -> LinkPool? in
+    defer { if !redirect.isOnce { askForSlots() } }
+    let found = state.withLock { state -> LinkPool? in
       guard !state.isShutDown else { return nil }
       state.changes += 1
       if !state.map.nodes.contains(redirect.node) {
@@ -135,8 +139,14 @@ final class RedisCluster: Sendable {
       } else if !redirect.isOnce {
         state.map.move(redirect.slot, to: redirect.node)
       }
+      if !redirect.isOnce {
+        state.informed = redirect.node
+        if state.doubted == redirect.node { state.doubted = nil }
+      }
       return pool(of: redirect.node, &state)
     }
+    if found != nil, !redirect.isOnce, redirect.slot == home { addresses.setHome(redirect.node) }
+    return found
   }
 
   private func pool(of node: RedisURL, _ state: inout State) -> LinkPool {
@@ -170,5 +180,6 @@ final class RedisCluster: Sendable {
       for node in isSpread ? map.nodes : map[home].map({ [$0] }) ?? [] { _ = pool(of: node, &state) }
     }
     addresses.set(map.nodes)
+    addresses.setHome(map[home])
   }
 }

@@ -5,17 +5,44 @@ internal import Synchronization
 ///
 /// In a cluster, the nodes that it named are tried after those of the settings, so the store outlives the servers of the settings.
 final class RedisAddresses: Sendable {
+  private struct State {
+    /// The nodes that the cluster named, without those of the settings.
+    var found: [RedisURL] = []
+    /// The master of the home slot.
+    var home: RedisURL?
+    var observers: [@Sendable () -> Void] = []
+  }
+
   private let given: [RedisURL]
-  private let found = Mutex<[RedisURL]>([])
+  private let state = Mutex(State())
 
   init(_ given: [RedisURL]) { self.given = given }
 
   /// All servers, in the order in which they are tried.
-  var list: [RedisURL] { given + found.withLock { $0 } }
+  var list: [RedisURL] { given + state.withLock(\.found) }
+
+  /// The servers for messages, in the order in which they are tried.
+  ///
+  /// In a cluster it is the master of the home slot alone, as soon as it is known. Each node passes on the messages of all others, but one
+  /// that was taken out of the cluster stays silent, and would not be noticed.
+  var ofMessages: [RedisURL] { state.withLock(\.home).map { [$0] } ?? list }
 
   /// Replaces the nodes that the cluster named.
   func set(_ nodes: [RedisURL]) {
     let others = nodes.filter { !given.contains($0) }
-    found.withLock { $0 = others }
+    state.withLock { $0.found = others }
   }
+
+  /// Sets the master of the home slot; nil if it is not known any more, so that the last one stays.
+  func setHome(_ node: RedisURL?) {
+    guard let node else { return }
+    let observers = state.withLock { state -> [@Sendable () -> Void] in
+      defer { state.home = node }
+      return state.home == node ? [] : state.observers
+    }
+    for observer in observers { observer() }
+  }
+
+  /// Calls a function when the master of the home slot has changed, on the thread that has noticed it.
+  func observeHome(_ observer: @escaping @Sendable () -> Void) { state.withLock { $0.observers.append(observer) } }
 }

@@ -44,14 +44,14 @@ extension RecordWriter {
     _ records: [Record], removing keys: [String], _ offset: Int64, _ cluster: RedisCluster,
     until deadline: ContinuousClock.Instant
   ) async throws(RedisError) {
-    let removed = keys + takeLarge(among: records[...])
-    for start in stride(from: 0, to: removed.count, by: Self.step) {
-      try await send(removed[start..<min(start + Self.step, removed.count)].map(removal), cluster, until: deadline)
+    for start in stride(from: 0, to: keys.count, by: Self.step) {
+      try await send(keys[start..<min(start + Self.step, keys.count)].map(removal), cluster, until: deadline)
     }
+    let large = Set(takeLarge(among: records[...]))
     for level in RecordOrder.levels(records) {
       for start in stride(from: 0, to: level.count, by: Self.step) {
         let some = level[start..<min(start + Self.step, level.count)]
-        try await send(some.flatMap { parts(of: $0, offset) }, cluster, until: deadline)
+        try await send(some.flatMap { parts(of: $0, offset, replacing: large.contains($0.key)) }, cluster, until: deadline)
         near.noteWritten(some)
       }
     }
@@ -72,9 +72,11 @@ extension RecordWriter {
     return Part(commands: SlotCommands(slot: HashSlot(key: layout.recordKey(key)), commands: commands.batch), record: nil)
   }
 
-  private func parts(of record: Record, _ offset: Int64) -> [Part] {
+  /// - Parameter isReplacing: Whether the record is removed first, in the same transaction.
+  private func parts(of record: Record, _ offset: Int64, replacing isReplacing: Bool) -> [Part] {
     guard record.table.count > 0 else { return [] }
     var commands = RecordCommands(layout, lives, offset: offset)
+    if isReplacing { commands.remove(record.key) }
     commands.write(record)
     guard StoreLayout.isRoot(record.key) else {
       // A transaction, so that no record stays without an end of its life.

@@ -130,6 +130,58 @@ struct ClusterStoreTests {
       }, "\(writer.log.lines)")
   }
 
+  /// The nodes that have subscribers of the store's messages.
+  private func subscribed() throws -> [Int] {
+    try cluster.nodes.indices.filter { try cluster.nodes[$0].ask("PUBSUB", "CHANNELS").contains("{crb:shop}:c") }
+  }
+
+  @Test("R19, R12: messages are read from the master of the store's slot, also after the slot has moved")
+  func messages() async throws {
+    let (one, other) = (try await node { $0.nearRecords = 1000 }, try await node())
+    #expect(await eventually { try one.cache.usesNearRecords && subscribed() == [owner] }, "\(one.log.lines)")
+    let target = (owner + 1) % 3
+    try cluster.move(slot, from: owner, to: target)
+    // The move is noticed by a redirect.
+    #expect(
+      await eventually {
+        for node in [one, other] { _ = try? await node.data("{ n }") }
+        return try subscribed() == [target]
+      }, "\(one.log.lines)")
+    // A node that is not in the cluster any more gets no messages.
+    for place in cluster.nodes.indices where place != owner {
+      _ = try cluster.nodes[place].ask("CLUSTER", "FORGET", try cluster.nodes[owner].ask("CLUSTER", "MYID"))
+    }
+    _ = try cluster.nodes[owner].ask("FLUSHALL")
+    _ = try cluster.nodes[owner].ask("CLUSTER", "RESET", "HARD")
+    #expect(await eventually { one.cache.usesNearRecords })
+    for number in 1...20 {
+      #expect(
+        await eventually {
+          try await other.publish(#"{"n":\#(number)}"#, for: "{ n }")
+          return try await one.data("{ n }") == ["n": .number(JSONNumber(number))]
+        }, "\(one.log.lines)")
+    }
+  }
+
+  @Test("R19: after a failover to a replica, reads, writes and messages go to the new master", arguments: [false, true])
+  func failover(isSilent: Bool) async throws {
+    let replica = try await cluster.addReplica(of: owner)
+    let (one, other) = (try await node { $0.nearRecords = 1000 }, try await node())
+    try await one.publish(#"{"n":1}"#, for: "{ n }")
+    #expect(await eventually { try await other.data("{ n }") == ["n": 1] })
+    if isSilent { try await cluster.nodes[owner].stop() } else { cluster.nodes[owner].end() }
+    #expect(try replica.ask("CLUSTER", "FAILOVER", "TAKEOVER") == "OK")
+    #expect(
+      await eventually {
+        try await other.publish(#"{"n":2}"#, for: "{ n }")
+        return try await (one.data("{ n }"), other.data("{ n }")) == (["n": 2], ["n": 2])
+      }, "\(one.log.lines) \(other.log.lines)")
+    #expect(await eventually { try one.cache.usesNearRecords && replica.ask("PUBSUB", "CHANNELS").contains("{crb:shop}:c") })
+    try await other.publish(#"{"n":3}"#, for: "{ n }")
+    #expect(await eventually { try await one.data("{ n }") == ["n": 3] })
+    if isSilent { cluster.nodes[owner].proceed() }
+  }
+
   @Test("R19, C5: while the master of the store is away, reads are misses and writes are dropped without waiting")
   func killed() async throws {
     let node = try await node { $0.removalTime = .seconds(1) }

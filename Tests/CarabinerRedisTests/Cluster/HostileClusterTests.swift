@@ -2,6 +2,7 @@ import CarabinerRESP
 import Logging
 import ScriptedServer
 import Synchronization
+import TestTools
 import Testing
 
 @testable import CarabinerRedis
@@ -64,6 +65,46 @@ struct HostileClusterTests {
     let cluster = try #require(test.client.cluster)
     #expect(cluster.nodeCount <= 1 + RedisLimits().strangers)
     #expect(test.client.waitingCommands == 0)
+  }
+
+  @Test("R19: a server that lags behind decides the slots only until a node has redirected")
+  func outdated() async throws {
+    let cluster = try await ClusterServers()
+    let owner = try cluster.owner(of: HashSlot(key: "a").number)
+    // It names another node for all slots, as before they were moved.
+    let former = cluster.nodes[(owner + 1) % 3]
+    let seed = try server(slots: Self.everything + ":\(former.port)\r\n")
+    let test = try client(seed)
+    await test.opened()
+    func redirects() throws -> Int {
+      let text = try former.ask("INFO", "errorstats")
+      return text.firstMatch(of: /errorstat_MOVED:count=([0-9]+)/).flatMap { Int($0.1) } ?? 0
+    }
+    func questions() throws -> Int {
+      let text = try cluster.nodes[owner].ask("INFO", "commandstats")
+      return text.firstMatch(of: /cmdstat_cluster\|slots:calls=([0-9]+)/).flatMap { Int($0.1) } ?? 0
+    }
+    func isWritten() async -> Bool {
+      var commands = CommandBatch()
+      commands.add(["SET", "a", "1"])
+      return await test.ask(commands, to: HashSlot(key: "a")) == "OK"
+    }
+    // The first commands open the connection to the right node, and find the slots.
+    let isKnown = await eventually {
+      let before = try redirects()
+      for _ in 0..<10 where await !isWritten() { return false }
+      return try redirects() == before
+    }
+    #expect(isKnown, "\(test.log.lines)")
+    // The server of the settings is asked again after a connection was lost, and is not believed.
+    for _ in 0..<3 {
+      let asked = try questions()
+      test.client.cluster?.askForSlots()
+      #expect(await eventually { try questions() > asked })
+      let before = try redirects()
+      #expect(await isWritten())
+      #expect(try redirects() == before)
+    }
   }
 
   @Test("R19: a node that redirects to itself gets a command twice and no more")

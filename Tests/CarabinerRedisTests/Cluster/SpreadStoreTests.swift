@@ -93,6 +93,29 @@ struct SpreadStoreTests {
     #expect(try await reader.data(document) == json(response(600, from: 1800)))
   }
 
+  @Test("R19: with spread, a record with many fields is replaced in one transaction, so readers never miss it")
+  func replaced() async throws {
+    let (writer, reader) = (try await node(), try await node())
+    func write(_ value: Int) async throws {
+      // More than the maximum, so the next write removes the record first.
+      let fields = Dictionary(uniqueKeysWithValues: (0..<600).map { ("f\($0)", Data("\(value)".utf8)) })
+      try await writer.store.publish(records: RecordSet([Record(key: "H:1", fields: fields)]))
+      await writer.cache.drained()
+    }
+    try await write(0)
+    let isOver = Flag()
+    async let misses = {
+      var count = 0
+      while !isOver.value.load(ordering: .relaxed) {
+        if try await reader.cache.records(for: [("H:1", ["f0"])])[0]?["f0"] == nil { count += 1 }
+      }
+      return count
+    }()
+    for value in 1...50 { try await write(value) }
+    isOver.value.store(true, ordering: .relaxed)
+    #expect(try await misses == 0)
+  }
+
   @Test("R19, R13: with spread, a transaction fails with unavailable and writes nothing")
   func noTransaction() async throws {
     let node = try await node()
