@@ -218,9 +218,14 @@ struct FleetChangeTests {
     let message = change.conflict(store.entries.mapValues(\.revision)).message
     #expect(message.contains("p/candidate was at revision \(before), and is at revision \(now) now"), "\(message)")
     let state = store.state
-    let text = refusal(.conflict) { try state.requireUnchanged(since: shown.revision) }
+    let names = Set(shown.keys.manifests)
+    let text = refusal(.conflict) { try state.requireUnchanged(since: shown.revision, with: names) }
     #expect(text.contains("revision \(shown.revision)") && text.contains("revision \(now)"), "\(text)")
-    try state.requireUnchanged(since: now)
+    try state.requireUnchanged(since: now, with: names.filter { !$0.hasSuffix(".release") })
+    let gone = refusal(.conflict) {
+      try state.requireUnchanged(since: now, with: names.union([shown.keys.name(.halt(candidate.id))]))
+    }
+    #expect(gone.contains("p/halt/\(candidate.id) was removed by revision \(state.revision)"), "\(gone)")
   }
 
   @Test("E12: damaged values are reported and ignored, but a damaged halt halts")

@@ -95,7 +95,10 @@ struct FleetChangeOptions: ParsableArguments {
   /// - Throws: ``FleetError`` with code `conflict` if it has changed since ``revision``.
   func state(of store: FleetStore) async throws -> FleetState {
     let state = try await store.state()
-    if let revision { try state.requireUnchanged(since: revision) }
+    if let revision {
+      let names = revision < state.revision ? try await store.names(at: revision) : []
+      try state.requireUnchanged(since: revision, with: names)
+    }
     return state
   }
 }

@@ -26,7 +26,7 @@ struct FleetPushCommand: AsyncParsableCommand {
   func run() async throws {
     try await options.fleet.withFleet { store in
       // A manifest with problems is refused before etcd is asked.
-      let (manifest, plan) = try published()
+      let (manifest, plan) = try published(for: store.keys)
       let state = try await options.state(of: store)
       let (effect, change) = try state.push(manifest, plan, isReplacing: replace)
       if manifest.release == nil {
@@ -40,7 +40,7 @@ struct FleetPushCommand: AsyncParsableCommand {
   }
 
   /// Reads the files, and checks them.
-  private func published() throws -> (FleetManifest, RolloutPlan) {
+  private func published(for keys: FleetKeys) throws -> (FleetManifest, RolloutPlan) {
     let bytes: [UInt8]
     do throws(BoundedFile.Fault) {
       bytes = try BoundedFile.bytes(at: manifest, maximumBytes: FleetManifest.maximumBytes)
@@ -51,17 +51,24 @@ struct FleetPushCommand: AsyncParsableCommand {
     }
     let plan = try Manifest(bytes: bytes, path: manifest, directory: nil).fleet ?? .standard
     let release = try ReleaseFile.sidecar(at: manifest + ReleaseSidecar.suffix)
-    if let release { try check(release, of: bytes) }
+    if let release { try check(release, of: bytes, for: keys) }
     return (FleetManifest(bytes, release: release), plan)
   }
 
   /// Checks what a sidecar is about. Only nodes know which keys they trust.
-  private func check(_ release: [UInt8], of bytes: [UInt8]) throws(ReleaseError) {
+  private func check(_ release: [UInt8], of bytes: [UInt8], for keys: FleetKeys) throws(ReleaseError) {
     let statement = try ReleaseSidecar(parsing: release).statement
-    guard statement.subject.kind == .manifest, statement.file == FileIdentity(of: bytes) else {
+    let name = ReleaseSubject.manifestName(path: keys.prefix)
+    guard statement.subject == ReleaseSubject(.manifest, name) else {
+      throw ReleaseError(
+        .signature,
+        "\(manifest)\(ReleaseSidecar.suffix) is for \(statement.subject), and this fleet needs one for manifest:\(name), the last "
+          + "part of its prefix; sign the manifest again")
+    }
+    guard statement.file == FileIdentity(of: bytes) else {
       throw ReleaseError(
         .pinMismatch,
-        "\(manifest)\(ReleaseSidecar.suffix) is about another file, \(statement.subject); sign the manifest again with "
+        "\(manifest)\(ReleaseSidecar.suffix) is about another file; sign the manifest again with "
           + "carabiner release statement")
     }
   }

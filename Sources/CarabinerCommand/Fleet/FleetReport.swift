@@ -1,4 +1,5 @@
 internal import CarabinerFleet
+internal import CarabinerManifest
 internal import CarabinerRelease
 internal import CarabinerWire
 
@@ -15,6 +16,7 @@ struct FleetReport {
     lines.append(row("candidate", state.candidate.map(manifest) ?? "none"))
     if let candidate = state.candidate {
       let stage = state.stage.map { self.stage($0, of: candidate.id) }
+      if let plan { lines.append(row("plan", text(plan))) }
       lines.append(row("stage", stage ?? "none; push the candidate again with --replace"))
     }
     if let halt = state.halt {
@@ -59,6 +61,29 @@ struct FleetReport {
       return "a list that cannot be read, so nodes with --trust refuse new manifests; run carabiner fleet revoke"
     }
     return "\(list.count) entr\(list.count == 1 ? "y" : "ies"), serial \(statement.serial), valid until \(statement.expires)"
+  }
+
+  /// The plan of the candidate; nil if its manifest cannot be read, so that each node refuses it.
+  private var plan: RolloutPlan? {
+    guard let candidate = state.candidate,
+      let manifest = try? Manifest(bytes: candidate.bytes, path: state.keys.name(.candidate), directory: nil)
+    else { return nil }
+    return manifest.fleet ?? .standard
+  }
+
+  private func text(_ plan: RolloutPlan) -> String {
+    let failures = "\(plan.failuresToHalt) failure\(plan.failuresToHalt == 1 ? "" : "s")"
+    return plan.stages.map { "\($0)" }.joined(separator: ", ") + ", each for \(DurationText.print(plan.hold)); a halt after "
+      + "\(failures)\(plan.haltEffect == .stay ? ", without a return" : "")"
+      + (plan.promoter == .operator ? "; promoted by the operator" : "")
+  }
+
+  private func members(of plan: RolloutPlan) -> JSONValue {
+    [
+      "stages": .array(plan.stages.map { .string("\($0)") }), "hold": .string(DurationText.print(plan.hold)),
+      "haltAfter": .number(JSONNumber(plan.failuresToHalt)), "onHalt": .string(plan.haltEffect.rawValue),
+      "promote": .string(plan.promoter.rawValue),
+    ]
   }
 
   private func author(_ halt: RolloutHalt) -> String? {
@@ -122,7 +147,7 @@ struct FleetReport {
     let away = state.marks.filter { state.nodes[$0.key] == nil }.sorted { $0.key < $1.key }
     return [
       "revision": .number(JSONNumber(Int(state.revision))), "stable": json(state.stable), "candidate": json(state.candidate),
-      "revoked": state.revocations.map { json($0) } ?? .null,
+      "plan": plan.map(members) ?? .null, "revoked": state.revocations.map { json($0) } ?? .null,
       "stage": state.stage?.json ?? .null, "halt": state.halt?.json ?? .null, "nodes": .array(nodes),
       "away": .array(away.map { ["name": .string("\($0.key)"), "mark": $0.value.json] }),
       "damaged": .array(

@@ -27,12 +27,17 @@ package struct EtcdRequest: Sendable, Hashable {
     package var isLocal = false
     /// Keys with an older change are left out; 0 for none.
     package var oldestChange: Int64 = 0
+    /// The keys are read as they were at this revision; 0 for now.
+    package var revision: Int64 = 0
 
-    package init(_ keys: EtcdKeys, isWithoutValues: Bool = false, isLocal: Bool = false, oldestChange: Int64 = 0) {
+    package init(
+      _ keys: EtcdKeys, isWithoutValues: Bool = false, isLocal: Bool = false, oldestChange: Int64 = 0, revision: Int64 = 0
+    ) {
       self.keys = keys
       self.isWithoutValues = isWithoutValues
       self.isLocal = isLocal
       self.oldestChange = oldestChange
+      self.revision = revision
     }
   }
 
@@ -119,6 +124,7 @@ extension EtcdRequest.Read {
     var json = keys.json
     if isWithoutValues { json["keys_only"] = true }
     if isLocal { json["serializable"] = true }
+    if revision > 0 { json["revision"] = .string("\(revision)") }
     if oldestChange > 0 { json["min_mod_revision"] = .string("\(oldestChange)") }
     if limit > 0 { json["limit"] = .string("\(limit)") }
     return .object(json)

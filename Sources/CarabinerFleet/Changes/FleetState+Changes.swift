@@ -17,16 +17,30 @@ extension FleetState {
 
   /// Checks that nothing has changed since a revision.
   ///
+  /// - Parameter names: The names of the keys that existed at that revision.
   /// - Throws: ``FleetError`` with code `conflict`, with both revisions.
-  package func requireUnchanged(since shown: Int64) throws(FleetError) {
+  package func requireUnchanged(since shown: Int64, with names: Set<String>) throws(FleetError) {
     let controls: [FleetKey] =
       [.stable, .stableRelease, .candidate, .candidateRelease] + (candidate.map { [.stage($0.id), .halt($0.id)] } ?? [])
     let changes = controls.map { (key: $0, revision: revision(of: $0)) }
-    guard let last = changes.max(by: { $0.revision < $1.revision }), last.revision > shown else { return }
-    throw FleetError(
-      .conflict,
-      "nothing was changed: the fleet was shown at revision \(shown), and \(keys.name(last.key)) was changed at revision "
-        + "\(last.revision); look at carabiner fleet status, then repeat the command with its revision")
+    if let last = changes.max(by: { $0.revision < $1.revision }), last.revision > shown {
+      throw FleetError(
+        .conflict,
+        "nothing was changed: the fleet was shown at revision \(shown), and \(keys.name(last.key)) was changed at revision "
+          + "\(last.revision); look at carabiner fleet status, then repeat the command with its revision")
+    }
+    let removed = names.sorted().filter { name in
+      switch keys.key(named: name) {
+      case .stable, .stableRelease, .candidate, .candidateRelease, .stage, .halt: !exists(name)
+      case .revoked, .revokedRelease, .taken, .node, nil: false
+      }
+    }
+    if let name = removed.first {
+      throw FleetError(
+        .conflict,
+        "nothing was changed: the fleet was shown at revision \(shown), and \(name) was removed by revision \(revision); look at "
+          + "carabiner fleet status, then repeat the command with its revision")
+    }
   }
 
   /// Publishes a manifest.

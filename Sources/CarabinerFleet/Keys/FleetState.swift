@@ -75,6 +75,9 @@ package struct FleetState: Sendable {
   /// The revision of the last change of a key; 0 if it does not exist.
   package func revision(of key: FleetKey) -> Int64 { revisions[keys.name(key)] ?? 0 }
 
+  /// Whether a key exists.
+  func exists(_ name: String) -> Bool { revisions[name] != nil }
+
   /// The reports and notes of all nodes about a candidate. Notes about another one than ``candidate`` are not read.
   package func status(of id: CandidateID) -> RolloutStatus {
     func ranked<Value>(_ values: [NodeName: Value]) -> [NodeRank: Value] {

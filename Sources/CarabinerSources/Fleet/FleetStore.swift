@@ -29,6 +29,21 @@ package struct FleetStore: Sendable {
     return FleetState(keys, view.entries, at: view.revision)
   }
 
+  /// The names of the keys of ``control`` that existed at a revision.
+  ///
+  /// - Throws: ``FleetError`` with code `conflict` if etcd has removed its history of that time.
+  package func names(at revision: Int64) async throws -> Set<String> {
+    do {
+      let reads = control.map { EtcdRequest.Read($0, isWithoutValues: true, revision: revision) }
+      return Set(try await client.ranges(reads).found.map(\.key))
+    } catch let error as EtcdError where error.code == .compacted {
+      throw FleetError(
+        .conflict,
+        "nothing was changed: revision \(revision) is so old that etcd does not know its keys any more; look at carabiner fleet "
+          + "status, then repeat the command with its revision")
+    }
+  }
+
   /// Reads the reports of all nodes, and their notes about a candidate.
   ///
   /// - Parameter last: An earlier view of the same keys; etcd then sends only the values that have changed.

@@ -94,6 +94,25 @@ struct FleetCommandTests {
     #expect(current.status == 0, "\(current.errors)")
   }
 
+  @Test("E14: a key that was removed since the revision counts as a change, also if etcd does not know its history any more")
+  func removedSince() async throws {
+    _ = try await rollOut()
+    let shown = try #require(try await fleet.json("status")["revision"]?.int)
+    try await fleet.json("abort")
+    let before = try await fleet.values()
+    let three = try fleet.manifest(3)
+    let run = try await fleet.push(three.path, "--revision", "\(shown)")
+    #expect(run.status == 3 && run.errors.contains("carabiner/shop/candidate was removed by revision"), "\(run.errors)")
+    #expect(try await fleet.values() == before)
+    let now = try #require(try await fleet.json("status")["revision"]?.int)
+    let compaction = try await ToolRun(
+      URL(filePath: "/usr/bin/env"), ["etcdctl", "--endpoints", "127.0.0.1:\(fleet.server.port)", "compact", "\(now)"])
+    try #require(compaction.status == 0, "\(compaction.errors)")
+    let old = try await fleet.push(three.path, "--revision", "\(shown)")
+    #expect(old.status == 3 && old.errors.contains("revision \(shown) is so old that etcd"), "\(old.errors)")
+    #expect(try await fleet.push(three.path, "--revision", "\(now)").status == 0)
+  }
+
   @Test("E14: halt names who and why, resume removes it with the notes of failed nodes")
   func haltAndResume() async throws {
     let candidate = try await rollOut()
@@ -170,15 +189,18 @@ struct FleetCommandTests {
   @Test("E14: a signature beside the manifest is published, promoted and renewed with it")
   func signature() async throws {
     let chain = try await SignedChain("carabiner: 1\n")
-    let signed = try String(contentsOfFile: "\(chain.manifest).release", encoding: .utf8)
     try #require(try await fleet.push(try fleet.manifest(1).path).status == 0)
+    let misnamed = try await fleet.push(chain.manifest)
+    #expect(misnamed.status == 3 && misnamed.errors.contains("is for manifest:chain, and this fleet needs one for manifest:shop"))
+    try await chain.sign(chain.manifest, as: "manifest:shop")
+    let signed = try String(contentsOfFile: "\(chain.manifest).release", encoding: .utf8)
     let run = try await fleet.push(chain.manifest)
     #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)")
     #expect(try await fleet.value("candidate.release") == signed)
     try await fleet.json("promote")
     #expect(Set(try await fleet.values().keys) == ["stable", "stable.release"])
     #expect(try await fleet.value("stable.release") == signed)
-    try await chain.sign(chain.manifest, as: "manifest:chain", serial: 2)
+    try await chain.sign(chain.manifest, as: "manifest:shop", serial: 2)
     let renewed = try await fleet.push(chain.manifest)
     #expect(renewed.output.contains("Its new signature is published"), "\(renewed.output)\(renewed.errors)")
     #expect(try await fleet.value("stable.release") == String(contentsOfFile: "\(chain.manifest).release", encoding: .utf8))
@@ -202,10 +224,12 @@ struct FleetCommandTests {
     let text = try await fleet.run("status").output
     #expect(text.contains("candidate  \(candidate), ") && text.contains("not signed"), "\(text)")
     #expect(text.contains("gate-1  serving") && text.contains("gate-2  rolled-back"), "\(text)")
+    #expect(text.contains("plan       10%, 50%, 100%, each for 10m; a halt after 1 failure\n"), "\(text)")
     #expect(text.contains("2025-11-26T23:33:20Z") && !text.contains("\u{1B}"), "\(text)")
     #expect(text.contains("damaged    carabiner/shop/nodes/gate-3: the report of a node is not JSON"), "\(text)")
     let json = try await fleet.json("status")
     #expect(json["candidate"]?["id"]?.string == "\(candidate)" && json["stage"]?["stage"] == 1 && json["halt"]?.isNull == true)
+    #expect(json["plan"]?["stages"] == ["10%", "50%", "100%"] && json["plan"]?["hold"] == "10m" && json["plan"]?["haltAfter"] == 1)
     #expect(json["nodes"]?.array?.map { $0["name"]?.string } == ["gate-1", "gate-2"])
     #expect(json["nodes"]?[0]?["state"] == "serving" && json["nodes"]?[1]?["state"] == "rolled-back")
     #expect(json["away"]?[0]?["name"] == "gate-9" && json["damaged"]?[0]?["key"] == "carabiner/shop/nodes/gate-3")

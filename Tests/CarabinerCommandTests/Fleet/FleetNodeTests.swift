@@ -259,6 +259,39 @@ struct FleetNodeTests {
     for node in [again, second] { #expect(try await node.serves("2"), "\(node.errors)") }
   }
 
+  @Test("E3: a node whose role may only read serves the stable manifest, takes no candidate, and logs what it may not")
+  func reader() async throws {
+    try await fleet.chain.put(EtcdChain.text("1"))
+    let port = fleet.chain.server.port
+    func etcdctl(_ words: String...) async throws {
+      let run = try await ToolRun(
+        URL(filePath: "/usr/bin/env"),
+        ["etcdctl", "--endpoints", "127.0.0.1:\(port)", "--command-timeout", "60s", "--dial-timeout", "60s"] + words)
+      try #require(run.status == 0, "\(words): \(run.errors)")
+    }
+    for user in ["root", "reader"] { try await etcdctl("user", "add", "\(user):secret") }
+    try await etcdctl("user", "grant-role", "root", "root")
+    try await etcdctl("role", "add", "reader")
+    try await etcdctl("role", "grant-permission", "reader", "read", "--prefix=true", "\(EtcdChain.prefix)/")
+    try await etcdctl("user", "grant-role", "reader", "reader")
+    try await etcdctl("auth", "enable")
+    let password = try fleet.chain.folder.write("secret\n", to: "password")
+    func login(_ user: String) -> [String] { ["--source-user", user, "--source-password-file", password] }
+    let node = try fleet.start("node-a", login("reader"))
+    #expect(try node.version() == "1")
+    #expect(try await node.logs("this node cannot report to its fleet"), "\(node.errors)")
+    #expect(node.errors.contains("grant the user's role"), "\(node.errors)")
+    let push = try await CommandRun(
+      ["fleet", "push", "-m", fleet.manifest("2").path, "--to", fleet.chain.address, "--source-timeout", "60s"] + login("root"))
+    #expect(push.output.contains("is the candidate now"), "\(push.errors)")
+    let change = try await CommandRun(
+      ["fleet", "promote", "--to", fleet.chain.address, "--source-timeout", "60s"] + login("root"))
+    #expect(change.status == 0, "\(change.errors)")
+    #expect(try await node.serves("2"), "\(node.errors)")
+    #expect(!node.errors.contains("this node tries the candidate"), "\(node.errors)")
+    #expect(try await offThePool { node.end(with: SIGTERM) } == 0)
+  }
+
   @Test("S7: the serial of a candidate counts from its promotion on, so a node can go back to a stable manifest with a lower one")
   func serials() async throws {
     let signed = try await SignedChain()
