@@ -16,6 +16,10 @@ struct StoreOptions: ParsableArguments {
   @Option(name: .long, help: "The name of the store in Redis, as in the manifest's prefix.")
   var prefix: String?
 
+  @Flag(name: .long, help: "The server is a node of a Redis cluster.") var cluster = false
+
+  @Flag(name: .long, help: "The records are spread over the cluster, as with the manifest's spread.") var spread = false
+
   @Option(name: .long, help: "The user of Redis.")
   var user: String?
 
@@ -44,9 +48,10 @@ struct StoreOptions: ParsableArguments {
       throw ValidationError(
         isInRedis ? "give the name of the store in Redis as well: --prefix NAME" : "--prefix is for --store redis://HOST:PORT")
     }
-    guard isInRedis || user == nil && passwordFile == nil else {
-      throw ValidationError("--user and --password-file are for --store redis://HOST:PORT")
+    guard isInRedis || user == nil && passwordFile == nil && !cluster else {
+      throw ValidationError("--user, --password-file and --cluster are for --store redis://HOST:PORT")
     }
+    guard cluster || !spread else { throw ValidationError("--spread needs --cluster") }
   }
 
   /// Opens the store and passes it to `body`. Any error ends the command with a message.
@@ -60,10 +65,12 @@ struct StoreOptions: ParsableArguments {
   }
 
   private func cache(_ forWriting: Bool) async throws -> any InspectableCache {
-    guard let manifest else { return try await isInRedis ? redis(redisSettings()) : file(store ?? "", forWriting) }
+    guard let manifest else {
+      return try await isInRedis ? redis(redisSettings(), forWriting) : file(store ?? "", forWriting)
+    }
     let loaded = try Manifest.load(path: manifest)
     if let servers = loaded.store.redis {
-      return try await redis(loaded.redisSettings(servers, SecretReferences(directory: loaded.directory)))
+      return try await redis(loaded.redisSettings(servers, SecretReferences(directory: loaded.directory)), forWriting)
     }
     guard let path = loaded.store.file else {
       throw usageError("the manifest keeps its store in memory; only a store in a file or in Redis can be read")
@@ -93,7 +100,10 @@ struct StoreOptions: ParsableArguments {
       var connection = RedisSettings(urls: [try RedisURL(store ?? "")], node: ProcessInfo.processInfo.hostName)
       connection.user = user
       connection.password = try passwordFile.map(password)
-      return RedisStoreSettings(connection, prefix: prefix ?? "")
+      connection.isCluster = cluster
+      var settings = RedisStoreSettings(connection, prefix: prefix ?? "")
+      settings.isSpread = spread
+      return settings
     } catch let error as RedisError {
       throw usageError(error.message)
     }
@@ -111,9 +121,9 @@ struct StoreOptions: ParsableArguments {
     }
   }
 
-  private func redis(_ given: RedisStoreSettings) async throws -> RedisNormalizedCache {
+  private func redis(_ given: RedisStoreSettings, _ forWriting: Bool) async throws -> RedisNormalizedCache {
     var settings = given
-    settings.nearRecords = 0
+    (settings.nearRecords, settings.isReadOnly) = (0, !forWriting)
     (settings.readBudget, settings.writeTime, settings.removalTime) = (Self.stepTime, Self.stepTime, Self.stepTime)
     do {
       let cache = try RedisNormalizedCache(settings)

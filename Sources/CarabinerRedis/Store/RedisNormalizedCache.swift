@@ -36,7 +36,7 @@ package final class RedisNormalizedCache: SharedCache {
     self.settings = settings
     let layout = StoreLayout(prefix: settings.prefix, isSpread: settings.isSpread)
     let clock = ServerClock(settings.clock)
-    let keeper = StoreKeeper(layout, clock, logger)
+    let keeper = StoreKeeper(layout, clock, isReadOnly: settings.isReadOnly, logger)
     let addresses = RedisAddresses(settings.connection.urls)
     let client = try RedisClient(settings.connection, addresses, home: layout.slot, isSpread: layout.isSpread, logger: logger) {
       event in

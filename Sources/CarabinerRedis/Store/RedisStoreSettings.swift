@@ -8,6 +8,8 @@ package struct RedisStoreSettings: Sendable {
   package var prefix: String
   /// Whether the keys are spread over the masters of a cluster. There are no transactions then.
   package var isSpread = false
+  /// Whether nothing at all is written, not even the version of the store.
+  package var isReadOnly = false
   /// The maximum ages of values, which are also the lives of keys.
   package var policy = CacheKeyPolicy.default
   /// The time that all rounds of an operation have together.

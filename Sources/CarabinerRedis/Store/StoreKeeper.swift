@@ -30,11 +30,13 @@ final class StoreKeeper: Sendable {
 
   private let layout: StoreLayout
   private let clock: ServerClock
+  /// Whether the version's key is neither made nor renewed.
+  private let isReadOnly: Bool
   private let logger: Logger
   private let state = Mutex(State())
 
-  init(_ layout: StoreLayout, _ clock: ServerClock, _ logger: Logger) {
-    (self.layout, self.clock, self.logger) = (layout, clock, logger)
+  init(_ layout: StoreLayout, _ clock: ServerClock, isReadOnly: Bool, _ logger: Logger) {
+    (self.layout, self.clock, self.isReadOnly, self.logger) = (layout, clock, isReadOnly, logger)
   }
 
   /// Whether the store can be used if there is a connection.
@@ -103,6 +105,11 @@ final class StoreKeeper: Sendable {
       if answeredAt - askedAt <= Self.goodRoundTrip || number > 0 && isReady { break }
     }
     var commands = CommandBatch()
+    guard !isReadOnly else {
+      commands.begin("GET", arguments: 1)
+      commands.add(layout.versionKey)
+      return take(try await client.send(commands, within: Self.budget)[0])
+    }
     commands.begin("SET", arguments: 5)
     commands.add(layout.versionKey)
     commands.add(StoreLayout.version)
@@ -119,7 +126,9 @@ final class StoreKeeper: Sendable {
 
   /// Takes the version of the layout.
   private func take(_ reply: Reply) {
-    guard let version = reply.string.flatMap({ Int($0) }) else { return refuse("GET", reply) }
+    // A store without a version is empty.
+    let text = isReadOnly && reply.isNull ? "\(StoreLayout.version)" : reply.string
+    guard let version = text.flatMap({ Int($0) }) else { return refuse("GET", reply) }
     let isReady = version <= StoreLayout.version
     let logs = state.withLock { state in
       defer { state.hasLoggedVersion = !isReady }

@@ -280,7 +280,7 @@ struct FleetNodeTests {
     let node = try fleet.start("node-a", login("reader"))
     #expect(try node.version() == "1")
     #expect(try await node.logs("this node cannot report to its fleet"), "\(node.errors)")
-    #expect(node.errors.contains("grant the user's role"), "\(node.errors)")
+    #expect(node.errors.contains("etcd denies the request"), "\(node.errors)")
     let push = try await CommandRun(
       ["fleet", "push", "-m", fleet.manifest("2").path, "--to", fleet.chain.address, "--source-timeout", "60s"] + login("root"))
     #expect(push.output.contains("is the candidate now"), "\(push.errors)")

@@ -51,8 +51,35 @@ struct RedisCacheCommandTests {
     let text = try await cache("stats").output
     #expect(text.contains("records          7\n") && text.contains("\(redis.url) shop"), "\(text)")
     #expect(!text.contains("write-ahead"), "\(text)")
+    // A prefix that was mistyped does not make a store.
+    let absentStore = try await CommandRun(["cache", "ls", "--store", redis.url, "--prefix", "shp"])
+    #expect(absentStore.status == 0 && absentStore.output.isEmpty, "\(absentStore.errors)")
+    #expect(try redis.ask("EXISTS", "{crb:shp}:v", "{crb:shop}:v") == "0")
     let commands = try redis.ask("INFO", "commandstats")
     #expect(commands.contains("cmdstat_scan") && !commands.contains("cmdstat_keys"), "\(commands)")
+  }
+
+  @Test("R19, R20: --cluster reads and removes in a cluster, from any node, and --spread on all", arguments: [false, true])
+  func cluster(isSpread: Bool) async throws {
+    let cluster = try await ClusterServers()
+    for number in 1...9 {
+      let key = isSpread ? "{crb:shop:r:Book:\(number)}" : "{crb:shop}:r:Book:\(number)"
+      let owner = try cluster.owner(of: cluster.slot(of: key))
+      _ = try cluster.nodes[owner].ask("HSET", key, "id", "1700000000000\(number)")
+    }
+    func cache(_ arguments: [String], at node: Int) async throws -> CommandRun {
+      let options = ["--store", cluster.nodes[node].url, "--prefix", "shop", "--cluster"] + (isSpread ? ["--spread"] : [])
+      return try await CommandRun(["cache", arguments[0]] + options + arguments.dropFirst())
+    }
+    for node in 0..<3 {
+      #expect(try keys(await cache(["ls", "--format", "json"], at: node)) == (1...9).map { "Book:\($0)" })
+    }
+    #expect(try await cache(["rm", "Book:1", "Book:2"], at: 0).output == "removed 2 records\n")
+    #expect(try await cache(["rm", "--all"], at: 1).output == "removed 7 records\n")
+    let spread = try await CommandRun(["cache", "ls", "--store", redis.url, "--prefix", "shop", "--spread"])
+    #expect(spread.status == 2 && spread.errors.contains("--spread needs --cluster"), "\(spread.errors)")
+    let file = try await CommandRun(["cache", "ls", "--store", "x.db", "--cluster"])
+    #expect(file.status == 2 && file.errors.contains("--cluster are for --store redis://"), "\(file.errors)")
   }
 
   @Test("R20: rm removes by key, pattern or all, and touches neither other stores nor other keys of the database")
