@@ -59,7 +59,10 @@ struct FleetPushCommand: AsyncParsableCommand {
   private func check(_ release: [UInt8], of bytes: [UInt8], for keys: FleetKeys) throws(ReleaseError) {
     let statement = try ReleaseSidecar(parsing: release).statement
     let name = ReleaseSubject.manifestName(path: keys.prefix)
-    guard statement.subject == ReleaseSubject(.manifest, name) else {
+    guard let subject = ReleaseSubject(.manifest, name) else {
+      throw ReleaseError(.signature, "no statement can have the name \(name.debugDescription); \(ReleaseSubject.nameAdvice)")
+    }
+    guard statement.subject == subject else {
       throw ReleaseError(
         .signature,
         "\(manifest)\(ReleaseSidecar.suffix) is for \(statement.subject), and this fleet needs one for manifest:\(name), the last "

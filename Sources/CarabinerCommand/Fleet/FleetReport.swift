@@ -48,19 +48,25 @@ struct FleetReport {
     return "\(stage.number), with \(count) of \(state.nodes.count) node\(state.nodes.count == 1 ? "" : "s")"
   }
 
-  /// The list and the statement about it; nil if one of them cannot be read, so that nodes refuse it.
+  /// The list and the statement about it; nil if they do not belong to each other or to this fleet, so that nodes refuse them. The
+  /// signature is not verified.
   private func parts(_ published: FleetRevocations) -> (list: RevocationList, statement: ReleaseStatement)? {
     guard let list = try? RevocationList(parsing: published.bytes), let release = published.release,
-      let statement = try? ReleaseSidecar(parsing: release).statement
+      let statement = try? ReleaseSidecar(parsing: release).statement, statement.file == FileIdentity(of: published.bytes),
+      statement.subject == ReleaseSubject(.revoked, ReleaseSubject.manifestName(path: state.keys.prefix))
     else { return nil }
     return (list, statement)
   }
 
   private func text(_ revocations: FleetRevocations) -> String {
     guard let (list, statement) = parts(revocations) else {
-      return "a list that cannot be read, so nodes with --trust refuse new manifests; run carabiner fleet revoke"
+      return "a list without a statement about it, so nodes with --trust refuse manifests; run carabiner fleet revoke"
     }
-    return "\(list.count) entr\(list.count == 1 ? "y" : "ies"), serial \(statement.serial), valid until \(statement.expires)"
+    let validity =
+      .now < statement.expires
+      ? "valid until \(statement.expires)"
+      : "expired at \(statement.expires), so nodes with --trust refuse manifests; sign it again"
+    return "\(list.count) entr\(list.count == 1 ? "y" : "ies"), serial \(statement.serial), \(validity)"
   }
 
   /// The plan of the candidate; nil if its manifest cannot be read, so that each node refuses it.
@@ -129,10 +135,10 @@ struct FleetReport {
       } ?? .null
     }
     func json(_ revocations: FleetRevocations) -> JSONValue {
-      guard let (list, statement) = parts(revocations) else { return ["readable": false] }
+      guard let (list, statement) = parts(revocations) else { return ["usable": false] }
       return [
-        "readable": true, "entries": .number(JSONNumber(list.count)), "serial": .number(JSONNumber(statement.serial)),
-        "expires": .string("\(statement.expires)"),
+        "usable": .bool(.now < statement.expires), "entries": .number(JSONNumber(list.count)),
+        "serial": .number(JSONNumber(statement.serial)), "expires": .string("\(statement.expires)"),
       ]
     }
     let nodes = state.nodes.sorted { $0.key < $1.key }.map { name, node -> JSONValue in

@@ -19,6 +19,7 @@ struct FleetRevokeCommand: AsyncParsableCommand {
       """)
 
   @Argument(help: "The list.") var file: String
+  @Flag(name: .long, help: "Replace a published list with a higher serial, which may be a forgery.") var replace = false
   @OptionGroup var options: FleetOptions
 
   func run() async throws {
@@ -54,12 +55,20 @@ struct FleetRevokeCommand: AsyncParsableCommand {
           + "statement --kind revoked --name \(name)")
     }
     let statement = try ReleaseSidecar(parsing: release).statement
-    guard let subject = ReleaseSubject(.revoked, name), statement.subject == subject else {
+    guard let subject = ReleaseSubject(.revoked, name) else {
+      throw ReleaseError(.signature, "no statement can have the name \(name.debugDescription); \(ReleaseSubject.nameAdvice)")
+    }
+    guard statement.subject == subject else {
       throw ReleaseError(
         .signature, "\(sidecar) is for \(statement.subject), and this fleet needs one for revoked:\(name); sign the list again")
     }
     guard statement.file == FileIdentity(of: bytes) else {
       throw ReleaseError(.pinMismatch, "\(sidecar) is about other bytes than those of \(file); sign the list again")
+    }
+    guard statement.issued <= .now.adding(seconds: ReleaseVerifier.maximumClockError) else {
+      throw ReleaseError(
+        .notYetValid,
+        "the statement in \(sidecar) was issued at \(statement.issued), and it is \(ReleaseTime.now); check the clocks")
     }
     guard .now < statement.expires else {
       throw ReleaseError(.expired, "the statement in \(sidecar) expired at \(statement.expires); sign the list again")
@@ -67,7 +76,7 @@ struct FleetRevokeCommand: AsyncParsableCommand {
     return (FleetRevocations(bytes, release: release), list, statement)
   }
 
-  /// Checks that nodes accept the list after the one that is published.
+  /// Checks that nodes accept the list after the one that is published, if they have accepted that one.
   ///
   /// - Throws: ``ReleaseError`` with code `downgrade`.
   private func requireNewer(_ statement: ReleaseStatement, than published: FleetRevocations?) throws(ReleaseError) {
@@ -75,8 +84,13 @@ struct FleetRevokeCommand: AsyncParsableCommand {
     guard let release = published?.release, let current = try? ReleaseSidecar(parsing: release).statement,
       current.subject == statement.subject
     else { return }
-    var serials = SerialRecord()
-    serials.keep(current)
-    try serials.check(statement)
+    guard !replace else { return }
+    let isNewer = statement.serial > current.serial
+    guard isNewer || statement.serial == current.serial && statement.file == current.file else {
+      throw ReleaseError(
+        .downgrade,
+        "\(statement.subject) has the serial \(statement.serial), and the published list has \(current.serial); sign the list with "
+          + "a higher serial, or if the nodes do not accept the published one, publish this with --replace")
+    }
   }
 }

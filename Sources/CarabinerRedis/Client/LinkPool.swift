@@ -59,6 +59,9 @@ final class LinkPool: Sendable {
     return RedisSession(link, counters, cluster)
   }
 
+  /// Lets each connection try the next server.
+  func moveOn() { for link in links { link.moveOn() } }
+
   /// Closes all connections for good.
   func shutDown() async {
     for link in links { await link.shutDown() }

@@ -100,6 +100,16 @@ final class RedisLink: @unchecked Sendable {
     }
   }
 
+  /// Connects to the next server, if there is another one.
+  func moveOn() {
+    loop.execute {
+      let urls = self.servers
+      guard urls.count > 1, self.wasOpen, let connection = self.connection else { return }
+      self.nextURL = (urls.firstIndex(of: connection.server) ?? 0) + 1
+      connection.fail(RedisError(.unavailable, "\(connection.server) is left, and another node is asked for the slots"))
+    }
+  }
+
   func beginShutDown() { loop.execute { _ = self.closeDown() } }
 
   /// Closes the connection for good, and waits for its end.

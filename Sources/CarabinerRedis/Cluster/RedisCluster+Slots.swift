@@ -24,13 +24,18 @@ extension RedisCluster {
     let pools = state.withLock { state in
       (state.askedAt, state.isOutdated) = (.now, false)
       let informed = state.informed.flatMap { state.pools[$0] }
-      let all = [informed, state.control].compactMap(\.self) + state.pools.values
+      let others = state.pools.filter { $0.key != state.informed }.values
+      let all = [informed, state.control].compactMap(\.self) + others
       return all.filter { $0.server != state.doubted } + all.filter { $0.server == state.doubted }
     }
     // The first one that is open and answers.
     let open = pools.filter(\.isOpen)
     var isAnswered = false
-    for pool in open where !isAnswered { isAnswered = await ask(pool) }
+    for pool in open where !isAnswered {
+      isAnswered = await ask(pool)
+      if !isAnswered { state.withLock { if $0.informed == pool.server { $0.informed = nil } } }
+    }
+    if !open.isEmpty, !isAnswered || state.withLock({ $0.doubted != nil }) { moveControl() }
     return state.withLock { state in
       // A cluster that is not complete yet says so to no one. Without an open connection, the next one that opens asks.
       let isIncomplete = !open.isEmpty && (!isAnswered || state.map[home] == nil)
@@ -39,6 +44,18 @@ extension RedisCluster {
       return state.isAsking
     }
   }
+
+  /// Lets the connection that asks for the slots try the next server, because the one that it has may not belong to the cluster any more.
+  private func moveControl() {
+    let control = state.withLock { state -> LinkPool? in
+      if let last = state.movedAt, last + Self.moveInterval > .now { return nil }
+      state.movedAt = .now
+      return state.control
+    }
+    control?.moveOn()
+  }
+
+  private static let moveInterval = Duration.seconds(1)
 
   /// Asks one node. Returns whether its answer was used.
   private func ask(_ pool: LinkPool) async -> Bool {

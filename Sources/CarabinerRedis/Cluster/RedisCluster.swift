@@ -30,6 +30,8 @@ final class RedisCluster: Sendable {
     var informed: RedisURL?
     /// The node that last refused commands of its slots. It is asked last, because it may have been cut off from the cluster.
     var doubted: RedisURL?
+    /// When the connection that asks for the slots last had to try another server.
+    var movedAt: ContinuousClock.Instant?
   }
 
   private static let openingInterval = Duration.milliseconds(2)
@@ -175,6 +177,7 @@ final class RedisCluster: Sendable {
       guard !state.isShutDown else { return }
       if state.map != map { state.changes += 1 }
       (state.map, state.logged) = (map, nil)
+      if map[home] != state.doubted { state.doubted = nil }
       for node in map.nodes { state.strangers[node] = nil }
       prune(&state)
       for node in isSpread ? map.nodes : map[home].map({ [$0] }) ?? [] { _ = pool(of: node, &state) }

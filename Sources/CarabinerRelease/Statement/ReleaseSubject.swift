@@ -5,6 +5,9 @@ package struct ReleaseSubject: Sendable, Hashable, CustomStringConvertible {
   /// The longest name.
   package static let maximumNameBytes = 64
 
+  /// The next step for the operator of a fleet whose prefix is not a name.
+  package static let nameAdvice = "use a prefix whose last part has 1 to \(maximumNameBytes) of a-z, 0-9 and -"
+
   package let kind: ReleaseKind
   package let name: String
 

@@ -60,7 +60,7 @@ struct HostMetrics: Sendable {
     guard let trust else { return }
     let statements = trust.statements(of: live.current)
     let name = "carabiner_release_expiry_timestamp_seconds"
-    text.family(name, .gauge, "When the signed statements about the serving manifest and its plugins expire.")
+    text.family(name, .gauge, "When the statements about manifest, plugins and the fleet's list of revocations expire.")
     for statement in statements {
       let labels = [("kind", statement.subject.kind.rawValue), ("name", statement.subject.name)]
       text.sample(name, labels, Double(statement.expires.seconds))

@@ -13,6 +13,7 @@ struct ExpiryNotices {
   mutating func due(_ statements: [ReleaseStatement], at time: ReleaseTime) -> [String] {
     let near = statements.filter { $0.expires <= time.adding(seconds: Self.seconds) }
     return notices.due(near, at: time).map { statement in
+      guard statement.subject.kind != .revoked else { return Self.text(ofList: statement, at: time) }
       guard time < statement.expires else {
         return "the statement of \(statement.subject) has expired at \(statement.expires); it serves on, but it cannot be loaded "
           + "again; sign it again and reload"
@@ -20,5 +21,12 @@ struct ExpiryNotices {
       return "the statement of \(statement.subject) expires at \(statement.expires), and cannot be loaded after that; sign it "
         + "again and reload"
     }
+  }
+
+  private static func text(ofList statement: ReleaseStatement, at time: ReleaseTime) -> String {
+    let end = statement.expires
+    let effect = time < end ? "expires at \(end), and then" : "has expired at \(end), so"
+    return "the list of revocations \(statement.subject) \(effect) "
+      + "reloads are refused; sign the list again, and publish it with carabiner fleet revoke"
   }
 }

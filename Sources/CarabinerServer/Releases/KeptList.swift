@@ -1,21 +1,19 @@
 internal import CarabinerRelease
 
-/// A list of revocations that was accepted, and its sidecar.
+/// A list of revocations and its sidecar.
 struct KeptList: Sendable, Hashable {
-  /// The bytes of both.
-  struct Parts: Sendable, Hashable {
-    let bytes: [UInt8]
-    let sidecar: [UInt8]
-  }
-
-  let parts: Parts
+  let bytes: [UInt8]
+  let sidecar: [UInt8]
   let list: RevocationList
   let statement: ReleaseStatement
 
   /// - Throws: ``ReleaseError`` if one of them is malformed.
-  init(_ parts: Parts) throws(ReleaseError) {
-    self.parts = parts
-    list = try RevocationList(parsing: parts.bytes)
-    statement = try ReleaseSidecar(parsing: parts.sidecar).statement
+  init(bytes: [UInt8], sidecar: [UInt8]) throws(ReleaseError) {
+    (self.bytes, self.sidecar) = (bytes, sidecar)
+    statement = try ReleaseSidecar(parsing: sidecar).statement
+    list = try RevocationList(parsing: bytes)
   }
+
+  /// Whether these are its bytes.
+  func has(_ bytes: [UInt8], _ sidecar: [UInt8]) -> Bool { self.bytes == bytes && self.sidecar == sidecar }
 }

@@ -18,8 +18,8 @@ struct KeptListFile: Sendable {
     if unsafe access(path, F_OK) != 0, errno == ENOENT { return nil }
     let bytes = try ReleaseFile.trusted(path, maximumBytes: Self.maximumBytes)
     guard let json = try? JSONValue(parsing: bytes), let list = json["list"]?.string, let sidecar = json["sidecar"]?.string,
-      let kept = try? KeptList(KeptList.Parts(bytes: Array(list.utf8), sidecar: Array(sidecar.utf8))),
-      kept.statement.file == FileIdentity(of: kept.parts.bytes)
+      let kept = try? KeptList(bytes: Array(list.utf8), sidecar: Array(sidecar.utf8)),
+      kept.statement.file == FileIdentity(of: kept.bytes)
     else {
       throw ReleaseError(
         .invalidFile, "\(path) cannot be used; restore it from a backup, or remove it, which permits older lists of revocations")
@@ -32,8 +32,8 @@ struct KeptListFile: Sendable {
   /// - Throws: ``ReleaseError`` if it cannot be written. Then the old list is still there.
   func write(_ kept: KeptList) throws(ReleaseError) {
     let json: JSONValue = [
-      "list": .string(String(decoding: kept.parts.bytes, as: UTF8.self)),
-      "sidecar": .string(String(decoding: kept.parts.sidecar, as: UTF8.self)),
+      "list": .string(String(decoding: kept.bytes, as: UTF8.self)),
+      "sidecar": .string(String(decoding: kept.sidecar, as: UTF8.self)),
     ]
     do throws(FileReplacement.Fault) {
       try FileReplacement.write(json.serialized(), to: path, mode: 0o600)

@@ -30,7 +30,7 @@ package struct ReleaseCheck: Sendable {
     verifier = ReleaseVerifier(
       trust: try TrustFile(at: policy.file), threshold: policy.threshold,
       // At a start from the last good state the source may be unusable; ``ReleaseWatch`` reports that.
-      revocations: try policy.revocations?.read(by: policy, ignoringPublished: kept != nil) ?? RevocationList())
+      revocations: try policy.revocations?.read(by: policy, ignoringSource: kept != nil) ?? RevocationList())
     self.serials = serials
     self.kept = kept
     time = policy.time

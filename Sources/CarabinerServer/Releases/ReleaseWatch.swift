@@ -7,11 +7,19 @@ internal import Synchronization
 final class ReleaseWatch: Sendable {
   static let interval = Duration.seconds(60)
 
+  private struct FaultKind: Hashable {
+    let code: ReleaseError.Code
+    let isOfSource: Bool
+
+    init(_ fault: Revocations.Fault) { (code, isOfSource) = (fault.error.code, fault.isOfSource) }
+  }
+
   /// The reports of earlier looks.
   private struct Memory {
     var expiry = ExpiryNotices()
     var revoked = DailyNotices<RevokedRelease>()
-    var faults = DailyNotices<ReleaseError>()
+    /// By kind and place: the message of a fault may have the time.
+    var faults = DailyNotices<FaultKind>()
   }
 
   private let live: GenerationManager
@@ -52,14 +60,11 @@ final class ReleaseWatch: Sendable {
   }
 
   private func read(_ revocations: Revocations, _ memory: inout Memory) {
-    var faults: [ReleaseError] = []
-    do throws(ReleaseError) {
-      try revocations.read(by: trust)
-    } catch {
-      faults = [error]
-    }
-    for fault in memory.faults.due(faults, at: trust.time) {
-      live.output.logger.error("the list of revocations as it was before is used, and reloads are refused: \(fault)")
+    let faults = revocations.faults(readingBy: trust)
+    let due = memory.faults.due(faults.map(FaultKind.init), at: trust.time)
+    for fault in faults where due.contains(FaultKind(fault)) {
+      live.output.logger.error(
+        "reloads are refused because of the list of revocations, and all that was revoked before stays so: \(fault.error)")
     }
   }
 

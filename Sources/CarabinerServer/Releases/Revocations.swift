@@ -8,8 +8,8 @@ package final class Revocations: Sendable {
   /// The list that the source of the manifest has; nil for a source without such lists.
   let published: PublishedList?
   private let last = Mutex(RevocationList())
-  /// The list of the file as it was last read. Locked while both are read, so that older lists do not replace newer ones.
-  private let reading = Mutex(RevocationList())
+  /// The list of the file as it was last read; nil before that. Locked while both are read, so that older lists do not replace newer ones.
+  private let reading = Mutex<RevocationList?>(nil)
 
   init(path: String?, published: PublishedList? = nil) {
     self.path = path
@@ -19,28 +19,45 @@ package final class Revocations: Sendable {
   /// Both lists as they were last read; empty before that.
   var current: RevocationList { last.withLock(\.self) }
 
-  /// Reads both lists. If one of them cannot be used, it stays as it was, and the other one is read nevertheless.
+  /// A list that cannot be used.
+  struct Fault: Sendable {
+    let error: ReleaseError
+    /// Whether the source of the published list has the fault, and not a file of this machine.
+    let isOfSource: Bool
+  }
+
+  /// Reads both lists.
   ///
-  /// - Parameter ignoringPublished: Whether a fault of the published list is ignored.
+  /// - Parameter ignoringSource: Whether a fault of the published list is ignored.
   /// - Throws: ``ReleaseError`` if one of them cannot be used.
-  @discardableResult
-  func read(by trust: TrustPolicy, ignoringPublished: Bool = false) throws(ReleaseError) -> RevocationList {
-    try reading.withLock { file throws(ReleaseError) in
-      var faults: [ReleaseError] = []
+  func read(by trust: TrustPolicy, ignoringSource: Bool = false) throws(ReleaseError) -> RevocationList {
+    for fault in faults(readingBy: trust) where !(fault.isOfSource && ignoringSource) { throw fault.error }
+    return current
+  }
+
+  /// Reads both lists. If one of them cannot be used, it stays as it was, and the other one is read nevertheless.
+  func faults(readingBy trust: TrustPolicy) -> [Fault] {
+    reading.withLock { file in
+      var faults: [Fault] = []
       do throws(ReleaseError) {
-        if let path { file = try RevocationList(at: path) }
+        file = try path.map { path throws(ReleaseError) in try RevocationList(at: path) } ?? RevocationList()
       } catch {
-        faults.append(error)
+        faults.append(Fault(error: error, isOfSource: false))
       }
       do throws(ReleaseError) {
-        try published?.read(by: trust, except: file)
+        try published?.load()
+        do throws(ReleaseError) {
+          // The file may revoke the key that signed the published list, so nothing new is accepted before it was read.
+          if let file { try published?.read(by: trust, except: file) }
+        } catch {
+          faults.append(Fault(error: error, isOfSource: true))
+        }
       } catch {
-        if !ignoringPublished { faults.append(error) }
+        faults.append(Fault(error: error, isOfSource: false))
       }
-      let list = file.union(published?.list ?? RevocationList())
+      let list = (file ?? RevocationList()).union(published?.list ?? RevocationList())
       last.withLock { $0 = list }
-      if let fault = faults.first { throw fault }
-      return list
+      return faults
     }
   }
 }

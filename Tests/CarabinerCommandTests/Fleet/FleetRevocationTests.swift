@@ -117,7 +117,7 @@ struct FleetRevocationTests {
       try await put("# nothing\n", serial: 6, keys: ["third"])
     case .expired:
       try await put(
-        "serials-below plugin:stamp 3\n", serial: 6, ["--issued", "2026-01-01T00:00:00Z", "--expires", "2026-02-01T00:00:00Z"])
+        "serials-below manifest:prod 2\n", serial: 6, ["--issued", "2026-01-01T00:00:00Z", "--expires", "2026-02-01T00:00:00Z"])
     case .downgrade: try await put("# nothing\n", serial: 4)
     case .unreadable: for key in ["revoked", "revoked.release"] { try await fleet.chain.remove(key) }
     case .revoked: try await put("# nothing\n", serial: 6, keys: ["second"])
@@ -129,10 +129,13 @@ struct FleetRevocationTests {
         return reload.status == 3 && reload.output.contains("\(fleet.chain.address)/revoked")
           && reload.output.contains("[\(fault.rawValue)]")
       }, "\(node.errors)")
-    #expect(try await node.logs("the list of revocations as it was before is used, and reloads are refused"), "\(node.errors)")
+    #expect(try await node.logs("reloads are refused because of the list of revocations"), "\(node.errors)")
     #expect(try node.stamp() == "none")
-    // An expired list counts, although it must be renewed.
-    if fault == .expired { #expect(node.errors.contains("serials of plugin:stamp below 3 are revoked"), "\(node.errors)") }
+    // The entries of an expired list count too.
+    if fault == .expired {
+      #expect(try await node.logs("serials of manifest:prod below 2 are revoked"), "\(node.errors)")
+      #expect(try node.stamp() == "none")
+    }
     try await fleet.fleet("revoke", try await list("# nothing\n", serial: 7))
     #expect(try await stamps("one", at: node), "\(node.errors)")
     #expect(try await node.ask("reload").status == 0)
@@ -157,6 +160,54 @@ struct FleetRevocationTests {
     #expect(!FileManager.default.fileExists(atPath: kept))
     #expect(try await second.ask("trust", "reset", "revoked:prod").status == 3)
     #expect(try await second.ask("reload").status == 0)
+  }
+
+  @Test("S8: a node with a damaged file of the list that was kept does not start, and says how to go on")
+  func damagedFile() async throws {
+    try await push("1", serial: 1)
+    let first = try #require(try await fleet.start(["node-a"], trust: trust)["node-a"])
+    try await fleet.fleet("revoke", try await list("serials-below plugin:stamp 2\n", serial: 1))
+    #expect(try await stamps("none", at: first), "\(first.errors)")
+    #expect(try await offThePool { first.end(with: SIGTERM) } == 0)
+    let kept = fleet.chain.folder.file("state-node-a/revoked")
+    let bytes = try Data(contentsOf: URL(filePath: kept))
+    for damaged in [Data(), bytes.dropLast(), Data(#"{"list":"","sidecar":""}"#.utf8)] {
+      try Data(damaged).write(to: URL(filePath: kept))
+      let refused = #expect(throws: ServeProcess.DidNotStart.self) { try fleet.start("node-a", trust: trust) }
+      let errors = refused?.errors ?? ""
+      #expect(errors.contains("\(kept) cannot be used; restore it from a backup, or remove it"), "\(errors)")
+    }
+  }
+
+  @Test("S8: a list that could not be kept is written when the disk permits it, and manifests are refused until then")
+  func fullDisk() async throws {
+    try await push("1", serial: 1)
+    let node = try #require(try await fleet.start(["node-a"], trust: trust)["node-a"])
+    // A folder in place of the file: replacing it fails.
+    let kept = fleet.chain.folder.file("state-node-a/revoked")
+    try FileManager.default.createDirectory(atPath: "\(kept)/x", withIntermediateDirectories: true)
+    try await fleet.fleet("revoke", try await list("serials-below plugin:stamp 2\n", serial: 1))
+    #expect(try await stamps("none", at: node), "\(node.errors)")
+    for _ in 0..<3 { #expect(try await node.ask("reload").status == 3) }
+    try FileManager.default.removeItem(atPath: kept)
+    try await fleet.fleet("revoke", try await list("# nothing\n", serial: 2))
+    #expect(try await stamps("one", at: node), "\(node.errors)")
+    #expect(try await node.ask("reload").status == 0)
+    #expect(try String(contentsOfFile: kept, encoding: .utf8).contains("# nothing"))
+  }
+
+  @Test("S8: a key of --revoked signs no list, and with --trust-threshold 2 two keys must have signed it")
+  func keys() async throws {
+    try await push("1", serial: 1)
+    let run = try await ToolRun(
+      URL(filePath: "/usr/bin/env"), ["ssh-keygen", "-l", "-f", signed.folder.file("second.pub")])
+    let revoked = try signed.folder.write("key \(run.output.split(separator: " ")[1])\n", to: "local")
+    let node = try fleet.start("node-a", ["--revoked", revoked], trust: trust)
+    try await put("serials-below plugin:stamp 2\n", serial: 1, keys: ["second"])
+    #expect(try await eventually { try await node.ask("reload").output.contains("[revoked]") }, "\(node.errors)")
+    #expect(try node.stamp() == "one")
+    try await put("serials-below plugin:stamp 2\n", serial: 1, keys: ["key", "second"])
+    #expect(try await stamps("none", at: node), "\(node.errors)")
   }
 
   @Test("S8: without etcd, a node does not start with a plugin that the kept list revokes")
@@ -201,13 +252,15 @@ struct FleetRevocationTests {
       #expect(try await fleet.state().revocations == before)
     }
     _ = try await list("# nothing\n", serial: 1)
-    try await refused("has the serial 1, and 2 was in use here before")
+    try await refused("has the serial 1, and the published list has 2; sign the list with a higher serial")
     _ = try await list("# nothing\n", serial: 2)
-    try await refused("has the serial 2, which another file had here before")
+    try await refused("has the serial 2, and the published list has 2; sign the list with a higher serial")
     _ = try await list("# nothing\n", serial: 3, name: "shop")
     try await refused("is for revoked:shop, and this fleet needs one for revoked:prod")
     _ = try await list("# nothing\n", serial: 3, ["--issued", "2026-01-01T00:00:00Z", "--expires", "2026-02-01T00:00:00Z"])
     try await refused("expired at 2026-02-01T00:00:00Z")
+    _ = try await list("# nothing\n", serial: 3, ["--issued", "2100-01-01T00:00:00Z", "--expires", "2100-02-01T00:00:00Z"])
+    try await refused("was issued at 2100-01-01T00:00:00Z, and it is 20")
     _ = try await list("nonsense\n", serial: 3)
     try await refused("line 1 of \(path) cannot be used")
     _ = try await list("# nothing\n", serial: 3)
@@ -217,9 +270,18 @@ struct FleetRevocationTests {
     try await refused("release does not exist, and nodes do not accept a list without signature")
     let status = try await CommandRun(["fleet", "status", "--to", fleet.chain.address])
     #expect(status.output.contains("revoked    1 entry, serial 2, valid until "), "\(status.output)")
+    // A user with write access to etcd only can publish any serial.
+    try await put("# forged\n", serial: 1 << 53)
+    _ = try await list("# nothing\n", serial: 3)
+    try await refused("if the nodes do not accept the published one, publish this with --replace")
+    let replaced = try await CommandRun(["fleet", "revoke", path, "--replace", "--to", fleet.chain.address])
+    #expect(replaced.status == 0, "\(replaced.errors)")
+    try await put("# old\n", serial: 3, ["--issued", "2026-01-01T00:00:00Z", "--expires", "2026-02-01T00:00:00Z"])
+    let expired = try await CommandRun(["fleet", "status", "--to", fleet.chain.address])
+    #expect(expired.output.contains("serial 3, expired at 2026-02-01T00:00:00Z, so nodes"), "\(expired.output)")
     try await fleet.put(.revokedRelease, Array("nothing".utf8))
     let damaged = try await CommandRun(["fleet", "status", "--to", fleet.chain.address])
-    #expect(damaged.output.contains("revoked    a list that cannot be read, so nodes with --trust refuse"), "\(damaged.output)")
+    #expect(damaged.output.contains("revoked    a list without a statement about it, so nodes"), "\(damaged.output)")
   }
 
   @Test("S8: --enforce-revocation needs a list: --revoked, or a manifest from etcd with --trust")

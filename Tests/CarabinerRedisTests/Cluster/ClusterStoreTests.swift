@@ -137,7 +137,9 @@ struct ClusterStoreTests {
 
   @Test("R19, R12: messages are read from the master of the store's slot, also after the slot has moved")
   func messages() async throws {
-    let (one, other) = (try await node { $0.nearRecords = 1000 }, try await node())
+    // Only a message ends what is in memory.
+    let one = try await node { ($0.nearRecords, $0.nearMaximumAge) = (1000, .seconds(3600)) }
+    let other = try await node()
     #expect(await eventually { try one.cache.usesNearRecords && subscribed() == [owner] }, "\(one.log.lines)")
     let target = (owner + 1) % 3
     try cluster.move(slot, from: owner, to: target)
@@ -166,7 +168,9 @@ struct ClusterStoreTests {
   @Test("R19: after a failover to a replica, reads, writes and messages go to the new master", arguments: [false, true])
   func failover(isSilent: Bool) async throws {
     let replica = try await cluster.addReplica(of: owner)
-    let (one, other) = (try await node { $0.nearRecords = 1000 }, try await node())
+    // Only a message ends what is in memory.
+    let one = try await node { ($0.nearRecords, $0.nearMaximumAge) = (1000, .seconds(3600)) }
+    let other = try await node()
     try await one.publish(#"{"n":1}"#, for: "{ n }")
     #expect(await eventually { try await other.data("{ n }") == ["n": 1] })
     if isSilent { try await cluster.nodes[owner].stop() } else { cluster.nodes[owner].end() }
@@ -180,6 +184,24 @@ struct ClusterStoreTests {
     try await other.publish(#"{"n":3}"#, for: "{ n }")
     #expect(await eventually { try await one.data("{ n }") == ["n": 3] })
     if isSilent { cluster.nodes[owner].proceed() }
+  }
+
+  @Test("R19: a master that was taken out of the cluster, and is the server of the settings, is left for its replacement")
+  func removed() async throws {
+    let replica = try await cluster.addReplica(of: owner)
+    let node = try TestNode(cluster.nodes[owner].url) { $0.connection.isCluster = true }
+    await node.isReady()
+    try await node.publish(#"{"n":1}"#, for: "{ n }")
+    #expect(await eventually { try await node.data("{ n }") == ["n": 1] })
+    #expect(try replica.ask("CLUSTER", "FAILOVER", "TAKEOVER") == "OK")
+    try await cluster.wait(for: [cluster.nodes[owner]]) { try $0.ask("INFO", "replication").contains("role:slave") }
+    // It knows no slots now, and refuses all commands.
+    #expect(try cluster.nodes[owner].ask("CLUSTER", "RESET", "HARD") == "OK")
+    #expect(
+      await eventually {
+        try await node.publish(#"{"n":2}"#, for: "{ n }")
+        return try await node.data("{ n }") == ["n": 2]
+      }, "\(node.log.lines)")
   }
 
   @Test("R19, C5: while the master of the store is away, reads are misses and writes are dropped without waiting")

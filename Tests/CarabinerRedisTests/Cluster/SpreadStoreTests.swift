@@ -103,14 +103,16 @@ struct SpreadStoreTests {
       await writer.cache.drained()
     }
     try await write(0)
-    let isOver = Flag()
+    let (isOver, hasRead) = (Flag(), Flag())
     async let misses = {
       var count = 0
       while !isOver.value.load(ordering: .relaxed) {
+        defer { hasRead.value.store(true, ordering: .relaxed) }
         if try await reader.cache.records(for: [("H:1", ["f0"])])[0]?["f0"] == nil { count += 1 }
       }
       return count
     }()
+    #expect(await eventually { hasRead.value.load(ordering: .relaxed) })
     for value in 1...50 { try await write(value) }
     isOver.value.store(true, ordering: .relaxed)
     #expect(try await misses == 0)

@@ -207,7 +207,7 @@ struct RevocationTests {
     site.look()
     try site.revoke("nonsense")
     for _ in 0..<3 { site.look() }
-    #expect(site.log.count(of: "error the list of revocations as it was before is used, and reloads are refused") == 1)
+    #expect(site.log.count(of: "error reloads are refused because of the list of revocations, and all that was revoked") == 1)
     #expect(site.metric() == 1)
     #expect(try await site.reload() == "invalidFile")
     try FileManager.default.removeItem(at: site.stamps.folder.file("revoked"))
