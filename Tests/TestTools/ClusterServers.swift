@@ -47,11 +47,9 @@ public final class ClusterServers: Sendable {
   public func addReplica(of master: Int) async throws -> RedisServer {
     let replica = try await RedisServer(settings)
     _ = try replica.ask("CLUSTER", "MEET", "127.0.0.1", "\(nodes[master].port)")
-    let (id, ownID) = (try nodes[master].ask("CLUSTER", "MYID"), try replica.ask("CLUSTER", "MYID"))
-    try await wait(for: [replica]) { try $0.ask("CLUSTER", "NODES").contains(id) }
-    _ = try replica.ask("CLUSTER", "REPLICATE", id)
+    try await wait(for: nodes + [replica]) { try $0.knownNodes() == nodes.count + 1 }
+    _ = try replica.ask("CLUSTER", "REPLICATE", try nodes[master].ask("CLUSTER", "MYID"))
     try await wait(for: [replica]) { try $0.ask("INFO", "replication").contains("master_link_status:up") }
-    try await wait { try $0.ask("CLUSTER", "NODES").contains(ownID) }
     return replica
   }
 

@@ -169,8 +169,10 @@ struct ClusterStoreTests {
   func failover(isSilent: Bool) async throws {
     let replica = try await cluster.addReplica(of: owner)
     // Only a message ends what is in memory.
-    let one = try await node { ($0.nearRecords, $0.nearMaximumAge) = (1000, .seconds(3600)) }
-    let other = try await node()
+    let one = try await node {
+      ($0.nearRecords, $0.nearMaximumAge, $0.readBudget) = (1000, .seconds(3600), .milliseconds(20))
+    }
+    let other = try await node { ($0.readBudget, $0.writeTime) = (.milliseconds(20), .milliseconds(500)) }
     try await one.publish(#"{"n":1}"#, for: "{ n }")
     #expect(await eventually { try await other.data("{ n }") == ["n": 1] })
     if isSilent { try await cluster.nodes[owner].stop() } else { cluster.nodes[owner].end() }
