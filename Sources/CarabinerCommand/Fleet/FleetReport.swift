@@ -58,9 +58,13 @@ struct FleetReport {
     return (list, statement)
   }
 
+  private func isValid(_ statement: ReleaseStatement) -> Bool {
+    statement.issued <= .now.adding(seconds: ReleaseVerifier.maximumClockError) && .now < statement.expires
+  }
+
   private func text(_ revocations: FleetRevocations) -> String {
     guard let (list, statement) = parts(revocations) else {
-      return "a list without a statement about it, so nodes with --trust refuse manifests; run carabiner fleet revoke"
+      return "a list that cannot be read, or without a statement for this fleet, so nodes with --trust refuse manifests"
     }
     let validity =
       .now < statement.expires
@@ -137,7 +141,7 @@ struct FleetReport {
     func json(_ revocations: FleetRevocations) -> JSONValue {
       guard let (list, statement) = parts(revocations) else { return ["usable": false] }
       return [
-        "usable": .bool(.now < statement.expires), "entries": .number(JSONNumber(list.count)),
+        "usable": .bool(isValid(statement)), "entries": .number(JSONNumber(list.count)),
         "serial": .number(JSONNumber(statement.serial)), "expires": .string("\(statement.expires)"),
       ]
     }

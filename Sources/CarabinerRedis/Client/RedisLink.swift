@@ -35,6 +35,8 @@ final class RedisLink: @unchecked Sendable {
   /// The budgets that were exhausted since the last answer in time.
   private var exhausted = 0
   private var wasOpen = false
+  /// Whether the connection is closed to use another server.
+  private var isMoving = false
   private var isShutDown = false
   /// The last failure that was logged, which is not logged again at each attempt.
   private var logged: RedisError?
@@ -96,6 +98,7 @@ final class RedisLink: @unchecked Sendable {
     loop.execute {
       guard let connection = self.connection, !self.servers.contains(connection.server) else { return }
       let servers = self.servers.map(\.description).joined(separator: ", ")
+      self.isMoving = true
       connection.fail(RedisError(.unavailable, "the messages of the cluster are read from \(servers) now"))
     }
   }
@@ -106,6 +109,7 @@ final class RedisLink: @unchecked Sendable {
       let urls = self.servers
       guard urls.count > 1, self.wasOpen, let connection = self.connection else { return }
       self.nextURL = (urls.firstIndex(of: connection.server) ?? 0) + 1
+      self.isMoving = true
       connection.fail(RedisError(.unavailable, "\(connection.server) is left, and another node is asked for the slots"))
     }
   }
@@ -194,7 +198,8 @@ final class RedisLink: @unchecked Sendable {
       if wasOpen { observer(.lost) } else { nextURL += 1 }
       wasOpen = false
       guard !isShutDown else { return }
-      log(error)
+      if isMoving { logger.info("\(error.message)") } else { log(error) }
+      isMoving = false
       ended()
       retry = loop.scheduleTask(in: TimeAmount(backoff.delay(&generator))) { self.connect() }
     }

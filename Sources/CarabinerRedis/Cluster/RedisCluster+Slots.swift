@@ -23,6 +23,7 @@ extension RedisCluster {
     if let last { try? await Task.sleep(until: last + delay, clock: .continuous) }
     let pools = state.withLock { state in
       (state.askedAt, state.isOutdated) = (.now, false)
+      if state.doubtEnd < .now { state.doubted = nil }
       let informed = state.informed.flatMap { state.pools[$0] }
       let others = state.pools.filter { $0.key != state.informed }.values
       let all = [informed, state.control].compactMap(\.self) + others
@@ -35,7 +36,7 @@ extension RedisCluster {
       isAnswered = await ask(pool)
       if !isAnswered { state.withLock { if $0.informed == pool.server { $0.informed = nil } } }
     }
-    if !open.isEmpty, !isAnswered || state.withLock({ $0.doubted != nil }) { moveControl() }
+    if !open.isEmpty, !isAnswered || state.withLock(\.isControlDoubted) { moveControl() }
     return state.withLock { state in
       // A cluster that is not complete yet says so to no one. Without an open connection, the next one that opens asks.
       let isIncomplete = !open.isEmpty && (!isAnswered || state.map[home] == nil)
@@ -48,14 +49,17 @@ extension RedisCluster {
   /// Lets the connection that asks for the slots try the next server, because the one that it has may not belong to the cluster any more.
   private func moveControl() {
     let control = state.withLock { state -> LinkPool? in
-      if let last = state.movedAt, last + Self.moveInterval > .now { return nil }
+      if let last = state.movedAt, last + state.moveDelay > .now { return nil }
       state.movedAt = .now
+      state.moveDelay = min(max(Self.firstMoveDelay, state.moveDelay * 2), Self.maximumMoveDelay)
       return state.control
     }
     control?.moveOn()
   }
 
-  private static let moveInterval = Duration.seconds(1)
+  private static let doubtTime = Duration.seconds(60)
+  private static let firstMoveDelay = Duration.seconds(1)
+  private static let maximumMoveDelay = Duration.seconds(30)
 
   /// Asks one node. Returns whether its answer was used.
   private func ask(_ pool: LinkPool) async -> Bool {
@@ -72,7 +76,8 @@ extension RedisCluster {
         case "ERR": "if it is not a node of a cluster, remove cluster: true"
         default: "check the cluster"
         }
-      log(reply.errorCode == "NOPERM" ? .critical : .warning, "\(server) refused CLUSTER SLOTS (\(text)); \(advice)")
+      let level: Logger.Level = reply.errorCode == "NOPERM" ? .critical : .warning
+      log(level, "\(server) refused CLUSTER SLOTS (\(text)); \(advice)", unlessLogged: text)
       return false
     }
     do throws(SlotMap.Fault) {
@@ -81,15 +86,18 @@ extension RedisCluster {
       use(map)
       return true
     } catch {
-      log(.warning, "the answer of \(server) to CLUSTER SLOTS is not used: \(error.reason); check the cluster")
+      log(
+        .warning, "the answer of \(server) to CLUSTER SLOTS is not used: \(error.reason); check the cluster",
+        unlessLogged: error.reason)
       return false
     }
   }
 
-  private func log(_ level: Logger.Level, _ message: String) {
+  /// - Parameter reason: The fault, whatever the server, because another one is asked each time.
+  private func log(_ level: Logger.Level, _ message: String, unlessLogged reason: String) {
     let isNew = state.withLock { state in
-      defer { state.logged = message }
-      return state.logged != message
+      defer { state.logged = reason }
+      return state.logged != reason
     }
     if isNew { logger.log(level: level, "\(message)") }
   }
@@ -105,7 +113,7 @@ extension RedisCluster {
     // Slots that are being moved have the same node until the end.
     if code == "ASK" || code == "TRYAGAIN" { return state.withLock { $0.changes += 1 } }
     guard code != "MOVED" else { return askForSlots() }
-    if let node, code != "LOADING" { state.withLock { $0.doubted = node } }
+    if let node, code != "LOADING" { state.withLock { ($0.doubted, $0.doubtEnd) = (node, .now + Self.doubtTime) } }
     askForSlots()
     let logs = state.withLock { state in
       if let last = state.refusalLoggedAt, last + Self.refusalInterval > .now { return false }
@@ -113,5 +121,13 @@ extension RedisCluster {
       return true
     }
     if logs { logger.warning("the cluster refuses commands (\(reply.errorText ?? code)); check its nodes") }
+  }
+}
+
+extension RedisCluster.State {
+  /// Whether the connection that asks for the slots may be one to the doubted node, which the settings may name by a host name.
+  fileprivate var isControlDoubted: Bool {
+    guard let doubted, let server = control?.server else { return false }
+    return server == doubted || !map.nodes.contains(server)
   }
 }

@@ -30,8 +30,12 @@ final class RedisCluster: Sendable {
     var informed: RedisURL?
     /// The node that last refused commands of its slots. It is asked last, because it may have been cut off from the cluster.
     var doubted: RedisURL?
+    /// Until then it is doubted, unless it refuses further commands.
+    var doubtEnd = ContinuousClock.now
     /// When the connection that asks for the slots last had to try another server.
     var movedAt: ContinuousClock.Instant?
+    /// The time until the next such attempt, which is doubled each time.
+    var moveDelay = Duration.zero
   }
 
   private static let openingInterval = Duration.milliseconds(2)
@@ -177,7 +181,8 @@ final class RedisCluster: Sendable {
       guard !state.isShutDown else { return }
       if state.map != map { state.changes += 1 }
       (state.map, state.logged) = (map, nil)
-      if map[home] != state.doubted { state.doubted = nil }
+      if let doubted = state.doubted, !map.nodes.contains(doubted), state.control?.server != doubted { state.doubted = nil }
+      if state.doubted == nil { state.moveDelay = .zero }
       for node in map.nodes { state.strangers[node] = nil }
       prune(&state)
       for node in isSpread ? map.nodes : map[home].map({ [$0] }) ?? [] { _ = pool(of: node, &state) }

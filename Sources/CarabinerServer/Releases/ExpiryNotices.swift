@@ -27,6 +27,6 @@ struct ExpiryNotices {
     let end = statement.expires
     let effect = time < end ? "expires at \(end), and then" : "has expired at \(end), so"
     return "the list of revocations \(statement.subject) \(effect) "
-      + "reloads are refused; sign the list again, and publish it with carabiner fleet revoke"
+      + "reloads are refused while it is published; sign the list again, and publish it with carabiner fleet revoke"
   }
 }

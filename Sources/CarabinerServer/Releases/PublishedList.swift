@@ -45,6 +45,9 @@ final class PublishedList: Sendable {
   /// The statement about the list that was last accepted; nil if there is none.
   var statement: ReleaseStatement? { known.withLock(\.statement) }
 
+  /// The list that the source has now.
+  var published: PublishedRevocations? { source.revocations }
+
   /// An element for each change at the source. Read once.
   var changes: AsyncStream<Void> { source.revocationChanges }
 
@@ -71,6 +74,8 @@ final class PublishedList: Sendable {
   func read(by trust: TrustPolicy, except revoked: RevocationList) throws(ReleaseError) {
     try state.withLock { state throws(ReleaseError) in
       defer { show(state) }
+      // Also if the source has another one, or none, now: the list that counts is needed after a start.
+      if !state.isWritten, let kept = state.kept { try? keep(kept, &state) }
       switch source.revocations {
       case .unknown, nil: return
       case .some(.none):
@@ -97,10 +102,10 @@ final class PublishedList: Sendable {
       throw ReleaseError(.signature, "no statement can have the name of this prefix; \(ReleaseSubject.nameAdvice)")
     }
     var (serials, others) = (SerialRecord(), revoked)
-    if let kept = state.kept {
-      serials.keep(kept.statement)
+    for earlier in [state.kept, state.expired].compactMap(\.self) {
+      serials.keep(earlier.statement)
       // A stolen key that the last list revokes must not sign the next one. The list itself may revoke the key that signed it.
-      if !kept.has(bytes, sidecar) { others = others.union(kept.list) }
+      if !earlier.has(bytes, sidecar) { others = others.union(earlier.list) }
     }
     // The list is parsed after it was verified.
     let verifier = ReleaseVerifier(trust: try TrustFile(at: trust.file), threshold: trust.threshold, revocations: others)

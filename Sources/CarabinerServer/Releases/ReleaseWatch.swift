@@ -9,9 +9,9 @@ final class ReleaseWatch: Sendable {
 
   private struct FaultKind: Hashable {
     let code: ReleaseError.Code
-    let isOfSource: Bool
+    let place: Revocations.Fault.Place
 
-    init(_ fault: Revocations.Fault) { (code, isOfSource) = (fault.error.code, fault.isOfSource) }
+    init(_ fault: Revocations.Fault) { (code, place) = (fault.error.code, fault.place) }
   }
 
   /// The reports of earlier looks.

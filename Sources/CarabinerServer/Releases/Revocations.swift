@@ -1,4 +1,5 @@
 internal import CarabinerRelease
+internal import CarabinerSources
 internal import Synchronization
 
 /// The file of `--revoked` and the list of a fleet, as they were last read.
@@ -21,9 +22,18 @@ package final class Revocations: Sendable {
 
   /// A list that cannot be used.
   struct Fault: Sendable {
+    /// The list that cannot be used.
+    enum Place: Sendable, Hashable {
+      case file
+      /// The list that a process before has kept.
+      case kept
+      case source(PublishedRevocations?)
+    }
+
     let error: ReleaseError
-    /// Whether the source of the published list has the fault, and not a file of this machine.
-    let isOfSource: Bool
+    let place: Place
+
+    fileprivate var isOfSource: Bool { if case .source = place { true } else { false } }
   }
 
   /// Reads both lists.
@@ -42,7 +52,7 @@ package final class Revocations: Sendable {
       do throws(ReleaseError) {
         file = try path.map { path throws(ReleaseError) in try RevocationList(at: path) } ?? RevocationList()
       } catch {
-        faults.append(Fault(error: error, isOfSource: false))
+        faults.append(Fault(error: error, place: .file))
       }
       do throws(ReleaseError) {
         try published?.load()
@@ -50,10 +60,10 @@ package final class Revocations: Sendable {
           // The file may revoke the key that signed the published list, so nothing new is accepted before it was read.
           if let file { try published?.read(by: trust, except: file) }
         } catch {
-          faults.append(Fault(error: error, isOfSource: true))
+          faults.append(Fault(error: error, place: .source(published?.published)))
         }
       } catch {
-        faults.append(Fault(error: error, isOfSource: false))
+        faults.append(Fault(error: error, place: .kept))
       }
       let list = (file ?? RevocationList()).union(published?.list ?? RevocationList())
       last.withLock { $0 = list }

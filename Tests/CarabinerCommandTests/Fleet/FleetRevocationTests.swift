@@ -35,7 +35,7 @@ struct FleetRevocationTests {
     try await fleet.put(.revoked, Array(text.utf8))
   }
 
-  private func push(_ version: String, serial: Int) async throws {
+  private func push(_ version: String, serial: Int, keys: [String] = ["key"]) async throws {
     let more = """
       serve: {return-headers: [x-stamp-*]}
       plugins: [{name: stamp, file: \(signed.plugin)}]
@@ -43,7 +43,7 @@ struct FleetRevocationTests {
       fleet: {stages: [100%]}
       """
     let path = try signed.folder.write(EtcdChain.text(version, more), to: "prod.yaml")
-    try await signed.sign(path, as: "manifest:prod", serial: serial)
+    try await signed.sign(path, as: "manifest:prod", serial: serial, keys: keys)
     try await fleet.fleet("push", "-m", path)
   }
 
@@ -189,14 +189,54 @@ struct FleetRevocationTests {
     try await fleet.fleet("revoke", try await list("serials-below plugin:stamp 2\n", serial: 1))
     #expect(try await stamps("none", at: node), "\(node.errors)")
     for _ in 0..<3 { #expect(try await node.ask("reload").status == 3) }
+    // Also while the source has another list, which is not accepted.
+    try await fleet.chain.remove("revoked.release")
     try FileManager.default.removeItem(atPath: kept)
+    #expect(
+      try await eventually {
+        _ = try await node.ask("reload")
+        return (try? String(contentsOfFile: kept, encoding: .utf8))?.contains("serials-below plugin:stamp 2") == true
+      }, "\(node.errors)")
     try await fleet.fleet("revoke", try await list("# nothing\n", serial: 2))
     #expect(try await stamps("one", at: node), "\(node.errors)")
     #expect(try await node.ask("reload").status == 0)
     #expect(try String(contentsOfFile: kept, encoding: .utf8).contains("# nothing"))
   }
 
-  @Test("S8: a key of --revoked signs no list, and with --trust-threshold 2 two keys must have signed it")
+  @Test("S8: with --trust-threshold 2, two keys must have signed the list")
+  func threshold() async throws {
+    let principals = "plugin:*,manifest:*,revoked:*"
+    try signed.trusting([(principals, "key"), (principals, "second")])
+    try await signed.sign(signed.plugin, as: "plugin:stamp", keys: ["key", "second"])
+    try await push("1", serial: 1, keys: ["key", "second"])
+    let node = try fleet.start("node-a", ["--trust-threshold", "2"], trust: trust)
+    try await put("serials-below plugin:stamp 2\n", serial: 1)
+    #expect(try await eventually { try await node.ask("reload").output.contains("[untrusted]") }, "\(node.errors)")
+    #expect(try node.stamp() == "one")
+    try await put("serials-below plugin:stamp 2\n", serial: 1, keys: ["key", "second"])
+    #expect(try await stamps("none", at: node), "\(node.errors)")
+  }
+
+  @Test("S8: an expired list counts against the next one: its keys sign none, and its serial must be exceeded")
+  func expiredFirst() async throws {
+    try await push("1", serial: 1)
+    let node = try #require(try await fleet.start(["node-a"], trust: trust)["node-a"])
+    let run = try await ToolRun(
+      URL(filePath: "/usr/bin/env"), ["ssh-keygen", "-l", "-f", signed.folder.file("second.pub")])
+    try await put(
+      "serials-below plugin:stamp 2\nkey \(run.output.split(separator: " ")[1])\n", serial: 6,
+      ["--issued", "2026-01-01T00:00:00Z", "--expires", "2026-02-01T00:00:00Z"])
+    #expect(try await stamps("none", at: node), "\(node.errors)")
+    try await put("# nothing\n", serial: 7, keys: ["second"])
+    #expect(try await eventually { try await node.ask("reload").output.contains("[revoked]") }, "\(node.errors)")
+    try await put("# nothing\n", serial: 5)
+    #expect(try await eventually { try await node.ask("reload").output.contains("[downgrade]") }, "\(node.errors)")
+    #expect(try node.stamp() == "none")
+    try await put("# nothing\n", serial: 7)
+    #expect(try await stamps("one", at: node), "\(node.errors)")
+  }
+
+  @Test("S8: a key of --revoked signs no list")
   func keys() async throws {
     try await push("1", serial: 1)
     let run = try await ToolRun(
@@ -281,7 +321,7 @@ struct FleetRevocationTests {
     #expect(expired.output.contains("serial 3, expired at 2026-02-01T00:00:00Z, so nodes"), "\(expired.output)")
     try await fleet.put(.revokedRelease, Array("nothing".utf8))
     let damaged = try await CommandRun(["fleet", "status", "--to", fleet.chain.address])
-    #expect(damaged.output.contains("revoked    a list without a statement about it, so nodes"), "\(damaged.output)")
+    #expect(damaged.output.contains("revoked    a list that cannot be read, or without a statement"), "\(damaged.output)")
   }
 
   @Test("S8: --enforce-revocation needs a list: --revoked, or a manifest from etcd with --trust")
