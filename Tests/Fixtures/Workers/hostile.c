@@ -167,8 +167,9 @@ static void ask(uint16_t request, uint32_t of, struct message *message) {
   *message = (struct message){0};
   atomic_store(&to->asked, generation);
   ring(1);
+  /* Without a limit: a host that stands still for seconds would take the answer of the hook before it looks at the callback. */
   const struct CCrossing_reply *reply = &control->down->replies[0];
-  for (int tries = 0; atomic_load(&reply->answered) != generation && tries < 5000; tries++) nap(1);
+  while (atomic_load(&reply->answered) != generation) nap(1);
 }
 
 static void ask_wrongly(void) {
