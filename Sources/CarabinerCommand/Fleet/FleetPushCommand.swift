@@ -58,14 +58,11 @@ struct FleetPushCommand: AsyncParsableCommand {
   /// Checks what a sidecar is about. Only nodes know which keys they trust.
   private func check(_ release: [UInt8], of bytes: [UInt8], for keys: FleetKeys) throws(ReleaseError) {
     let statement = try ReleaseSidecar(parsing: release).statement
-    let name = ReleaseSubject.manifestName(path: keys.prefix)
-    guard let subject = ReleaseSubject(.manifest, name) else {
-      throw ReleaseError(.signature, "no statement can have the name \(name.debugDescription); \(ReleaseSubject.nameAdvice)")
-    }
+    let subject = try ReleaseSubject(.manifest, ofFleet: keys.prefix)
     guard statement.subject == subject else {
       throw ReleaseError(
         .signature,
-        "\(manifest)\(ReleaseSidecar.suffix) is for \(statement.subject), and this fleet needs one for manifest:\(name), the last "
+        "\(manifest)\(ReleaseSidecar.suffix) is for \(statement.subject), and this fleet needs one for \(subject), the last "
           + "part of its prefix; sign the manifest again")
     }
     guard statement.file == FileIdentity(of: bytes) else {

@@ -53,7 +53,7 @@ struct FleetReport {
   private func parts(_ published: FleetRevocations) -> (list: RevocationList, statement: ReleaseStatement)? {
     guard let list = try? RevocationList(parsing: published.bytes), let release = published.release,
       let statement = try? ReleaseSidecar(parsing: release).statement, statement.file == FileIdentity(of: published.bytes),
-      statement.subject == ReleaseSubject(.revoked, ReleaseSubject.manifestName(path: state.keys.prefix))
+      let subject = try? ReleaseSubject(.revoked, ofFleet: state.keys.prefix), statement.subject == subject
     else { return nil }
     return (list, statement)
   }
@@ -66,10 +66,11 @@ struct FleetReport {
     guard let (list, statement) = parts(revocations) else {
       return "a list that cannot be read, or without a statement for this fleet, so nodes with --trust refuse manifests"
     }
+    let reason =
+      .now < statement.expires ? "issued at \(statement.issued), in the future" : "expired at \(statement.expires)"
     let validity =
-      .now < statement.expires
-      ? "valid until \(statement.expires)"
-      : "expired at \(statement.expires), so nodes with --trust refuse manifests; sign it again"
+      isValid(statement)
+      ? "valid until \(statement.expires)" : "\(reason), so nodes with --trust refuse manifests; sign it again"
     return "\(list.count) entr\(list.count == 1 ? "y" : "ies"), serial \(statement.serial), \(validity)"
   }
 

@@ -47,20 +47,17 @@ struct FleetRevokeCommand: AsyncParsableCommand {
     let bytes = try ReleaseFile.list(at: file)
     let list = try RevocationList(parsing: bytes, name: file)
     let sidecar = "\(file)\(ReleaseSidecar.suffix)"
-    let name = ReleaseSubject.manifestName(path: keys.prefix)
+    let subject = try ReleaseSubject(.revoked, ofFleet: keys.prefix)
     guard let release = try ReleaseFile.sidecar(at: sidecar) else {
       throw ReleaseError(
         .unsigned,
         "\(sidecar) does not exist, and nodes do not accept a list without signature; sign the list with carabiner release "
-          + "statement --kind revoked --name \(name)")
+          + "statement --kind revoked --name \(subject.name)")
     }
     let statement = try ReleaseSidecar(parsing: release).statement
-    guard let subject = ReleaseSubject(.revoked, name) else {
-      throw ReleaseError(.signature, "no statement can have the name \(name.debugDescription); \(ReleaseSubject.nameAdvice)")
-    }
     guard statement.subject == subject else {
       throw ReleaseError(
-        .signature, "\(sidecar) is for \(statement.subject), and this fleet needs one for revoked:\(name); sign the list again")
+        .signature, "\(sidecar) is for \(statement.subject), and this fleet needs one for \(subject); sign the list again")
     }
     guard statement.file == FileIdentity(of: bytes) else {
       throw ReleaseError(.pinMismatch, "\(sidecar) is about other bytes than those of \(file); sign the list again")

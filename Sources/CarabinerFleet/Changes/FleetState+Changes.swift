@@ -142,10 +142,7 @@ extension FleetState {
   package func revoked(by list: FleetRevocations) -> FleetChange? {
     guard list != revocations else { return nil }
     var change = FleetChange(on: self, unchanged: [.revoked, .revokedRelease])
-    change.steps = [
-      .put(keys.name(.revoked), list.bytes),
-      list.release.map { .put(keys.name(.revokedRelease), $0) } ?? .delete(keys.name(.revokedRelease)),
-    ]
+    change.steps = put(list.bytes, list.release, .revoked, .revokedRelease)
     return change
   }
 
@@ -186,10 +183,16 @@ extension FleetState {
     return record.state == .trial || record.state == .serving
   }
 
-  private func put(_ manifest: FleetManifest, _ key: FleetKey, _ release: FleetKey) -> [FleetChange.Step] {
+  private func put(_ manifest: FleetManifest, _ key: FleetKey, _ releaseKey: FleetKey) -> [FleetChange.Step] {
+    put(manifest.bytes, manifest.release, key, releaseKey)
+  }
+
+  /// Writes a file and its statement, or removes the statement that is there.
+  private func put(
+    _ bytes: [UInt8], _ release: [UInt8]?, _ key: FleetKey, _ releaseKey: FleetKey
+  ) -> [FleetChange.Step] {
     [
-      .put(keys.name(key), manifest.bytes),
-      manifest.release.map { .put(keys.name(release), $0) } ?? .delete(keys.name(release)),
+      .put(keys.name(key), bytes), release.map { .put(keys.name(releaseKey), $0) } ?? .delete(keys.name(releaseKey)),
     ]
   }
 

@@ -134,6 +134,7 @@ final class RedisCluster: Sendable {
 
   /// The connections to the node that a redirect names; nil if there are too many nodes.
   func target(of redirect: Redirect) -> LinkPool? {
+    // Afterwards, so that the node of the redirect is asked first.
     defer { if !redirect.isOnce { askForSlots() } }
     let found = state.withLock { state -> LinkPool? in
       guard !state.isShutDown else { return nil }

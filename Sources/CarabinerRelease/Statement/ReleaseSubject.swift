@@ -5,9 +5,6 @@ package struct ReleaseSubject: Sendable, Hashable, CustomStringConvertible {
   /// The longest name.
   package static let maximumNameBytes = 64
 
-  /// The next step for the operator of a fleet whose prefix is not a name.
-  package static let nameAdvice = "use a prefix whose last part has 1 to \(maximumNameBytes) of a-z, 0-9 and -"
-
   package let kind: ReleaseKind
   package let name: String
 
@@ -23,6 +20,21 @@ package struct ReleaseSubject: Sendable, Hashable, CustomStringConvertible {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, let kind = ReleaseKind(rawValue: String(parts[0])) else { return nil }
     self.init(kind, String(parts[1]))
+  }
+
+  /// The subject of a file that a fleet has in etcd. Its name is the last part of the prefix.
+  ///
+  /// - Parameter address: The prefix, or an address that ends with it.
+  /// - Throws: ``ReleaseError`` with code `signature` if no statement can have the name.
+  package init(_ kind: ReleaseKind, ofFleet address: String) throws(ReleaseError) {
+    let name = Self.manifestName(path: address)
+    guard let subject = Self(kind, name) else {
+      throw ReleaseError(
+        .signature,
+        "no statement can have the name \(name.prefix(Self.maximumNameBytes).debugDescription); use a prefix whose last part has 1 to "
+          + "\(Self.maximumNameBytes) of a-z, 0-9 and -")
+    }
+    self = subject
   }
 
   /// The name of a manifest: that of its file without folder and suffix.

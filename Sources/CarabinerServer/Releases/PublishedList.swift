@@ -78,7 +78,7 @@ final class PublishedList: Sendable {
       if !state.isWritten, let kept = state.kept { try? keep(kept, &state) }
       switch source.revocations {
       case .unknown, nil: return
-      case .some(.none):
+      case .absent:
         guard let kept = state.kept else { return }
         throw ReleaseError(
           .unreadable,
@@ -98,9 +98,7 @@ final class PublishedList: Sendable {
   private func use(
     _ bytes: [UInt8], _ sidecar: [UInt8], by trust: TrustPolicy, except revoked: RevocationList, _ state: inout State
   ) throws(ReleaseError) {
-    guard let subject else {
-      throw ReleaseError(.signature, "no statement can have the name of this prefix; \(ReleaseSubject.nameAdvice)")
-    }
+    let subject = try ReleaseSubject(.revoked, ofFleet: source.label)
     var (serials, others) = (SerialRecord(), revoked)
     for earlier in [state.kept, state.expired].compactMap(\.self) {
       serials.keep(earlier.statement)
@@ -164,5 +162,5 @@ final class PublishedList: Sendable {
   }
 
   /// The subject of the list's statement: the name is that of the statements of the fleet's manifests.
-  private var subject: ReleaseSubject? { ReleaseSubject(.revoked, ReleaseSubject.manifestName(path: source.label)) }
+  private var subject: ReleaseSubject? { try? ReleaseSubject(.revoked, ofFleet: source.label) }
 }

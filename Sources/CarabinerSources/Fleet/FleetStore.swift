@@ -53,7 +53,7 @@ package struct FleetStore: Sendable {
 
   /// The list of revocations in a view of ``control``.
   func revocations(in view: EtcdView) -> PublishedRevocations {
-    guard let list = view[keys.name(.revoked)] else { return .none }
+    guard let list = view[keys.name(.revoked)] else { return .absent }
     return .list(list.value, sidecar: view[keys.name(.revokedRelease)]?.value)
   }
 

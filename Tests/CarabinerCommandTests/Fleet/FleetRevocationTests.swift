@@ -52,6 +52,13 @@ struct FleetRevocationTests {
     try await CommandRun(["fleet", "revoke", path, "--to", fleet.chain.address, "--source-timeout", "60s"])
   }
 
+  /// A line that revokes the second key.
+  private func secondKey() async throws -> String {
+    let run = try await ToolRun(
+      URL(filePath: "/usr/bin/env"), ["ssh-keygen", "-l", "-f", signed.folder.file("second.pub")])
+    return "key \(run.output.split(separator: " ")[1])"
+  }
+
   /// Waits until the plugin is on or off.
   private func stamps(_ stamp: String, at node: ServeProcess) async throws -> Bool {
     try await eventually { try node.stamp() == stamp }
@@ -102,10 +109,7 @@ struct FleetRevocationTests {
   func refused(fault: Fault) async throws {
     try await push("1", serial: 1)
     let node = try #require(try await fleet.start(["node-a"], trust: trust)["node-a"])
-    // It also revokes the second key.
-    let run = try await ToolRun(
-      URL(filePath: "/usr/bin/env"), ["ssh-keygen", "-l", "-f", signed.folder.file("second.pub")])
-    let revoked = "serials-below plugin:stamp 2\nkey \(run.output.split(separator: " ")[1])\n"
+    let revoked = "serials-below plugin:stamp 2\n\(try await secondKey())\n"
     try await fleet.fleet("revoke", try await list(revoked, serial: 5))
     #expect(try await stamps("none", at: node), "\(node.errors)")
     switch fault {
@@ -221,10 +225,8 @@ struct FleetRevocationTests {
   func expiredFirst() async throws {
     try await push("1", serial: 1)
     let node = try #require(try await fleet.start(["node-a"], trust: trust)["node-a"])
-    let run = try await ToolRun(
-      URL(filePath: "/usr/bin/env"), ["ssh-keygen", "-l", "-f", signed.folder.file("second.pub")])
     try await put(
-      "serials-below plugin:stamp 2\nkey \(run.output.split(separator: " ")[1])\n", serial: 6,
+      "serials-below plugin:stamp 2\n\(try await secondKey())\n", serial: 6,
       ["--issued", "2026-01-01T00:00:00Z", "--expires", "2026-02-01T00:00:00Z"])
     #expect(try await stamps("none", at: node), "\(node.errors)")
     try await put("# nothing\n", serial: 7, keys: ["second"])
@@ -239,9 +241,7 @@ struct FleetRevocationTests {
   @Test("S8: a key of --revoked signs no list")
   func keys() async throws {
     try await push("1", serial: 1)
-    let run = try await ToolRun(
-      URL(filePath: "/usr/bin/env"), ["ssh-keygen", "-l", "-f", signed.folder.file("second.pub")])
-    let revoked = try signed.folder.write("key \(run.output.split(separator: " ")[1])\n", to: "local")
+    let revoked = try signed.folder.write("\(try await secondKey())\n", to: "local")
     let node = try fleet.start("node-a", ["--revoked", revoked], trust: trust)
     try await put("serials-below plugin:stamp 2\n", serial: 1, keys: ["second"])
     #expect(try await eventually { try await node.ask("reload").output.contains("[revoked]") }, "\(node.errors)")
