@@ -4,12 +4,13 @@ import PackageDescription
 
 /// `CARABINER_PACKAGE` leaves out parts of the package that a run does not need, because building takes most of its time.
 ///
-/// `libraries` has the libraries that plugins and embedding programs link. `sanitized` adds the harness and the gateway, and leaves out the
-/// executable, the demo server and the tests that no sanitizer runs. `fuzz` and `bench` are `libraries` with what `Scripts/fuzz`
-/// and `Scripts/bench` run; `bench-own` is `bench` without the peer that takes most of the building.
+/// `libraries` has the libraries that plugins and embedding programs link. `harness` adds the harness. `sanitized` adds the gateway too, and
+/// leaves out the executable, the demo server and the tests that no sanitizer runs. `fuzz` and `bench` are `libraries` with what
+/// `Scripts/fuzz` and `Scripts/bench` run; `bench-own` is `bench` without the peer that takes most of the building.
 let flavor = ProcessInfo.processInfo.environment["CARABINER_PACKAGE"]
-let librariesOnly = ["libraries", "fuzz", "bench", "bench-own", "sanitized"].contains(flavor)
+let librariesOnly = ["libraries", "fuzz", "bench", "bench-own", "harness", "sanitized"].contains(flavor)
 let hasServers = !librariesOnly || flavor == "sanitized"
+let hasHarness = hasServers || flavor == "harness"
 
 let swiftSettings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
@@ -211,18 +212,7 @@ if flavor == "bench" || flavor == "bench-own" {
 }
 
 // What sanitizers cover beside the libraries: the harness, the gateway and Connect calls, with their tests that need no process.
-if hasServers {
-  package.products += [
-    .library(name: "CarabinerConnect", targets: ["CarabinerConnect"]),
-    .library(name: "CarabinerGateway", targets: ["CarabinerGateway"]),
-  ]
-  package.dependencies += [
-    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
-    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-    .package(url: "https://github.com/apple/swift-nio-http2", from: "1.40.0"),
-    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.29.0"),
-    .package(url: "https://github.com/apple/swift-protobuf", from: "1.28.0"),
-  ]
+if hasHarness {
   package.targets += [
     // The harness: below Swift, and in it.
     .target(name: "CTestHost"),
@@ -239,6 +229,21 @@ if hasServers {
         "CarabinerConformance", "CCarabiner", "CarabinerABI", "CarabinerHost", "CarabinerManifest", "CarabinerWire", "TestTools",
       ],
       swiftSettings: swiftSettings),
+  ]
+}
+if hasServers {
+  package.products += [
+    .library(name: "CarabinerConnect", targets: ["CarabinerConnect"]),
+    .library(name: "CarabinerGateway", targets: ["CarabinerGateway"]),
+  ]
+  package.dependencies += [
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/apple/swift-nio-http2", from: "1.40.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.29.0"),
+    .package(url: "https://github.com/apple/swift-protobuf", from: "1.28.0"),
+  ]
+  package.targets += [
     // Spans for the steps of a chain, by any tracer, and a tracer of our own.
     .target(
       name: "CarabinerTracing",
