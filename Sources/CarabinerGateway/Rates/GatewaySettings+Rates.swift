@@ -14,9 +14,11 @@ extension GatewaySettings {
       sharedRates?.count(operations, for: key)
       return
     }
+    let seconds = time.wholeSeconds
+    // A message of a WebSocket has no header, so the text has the seconds too.
     throw RequestRefusal(
-      429, "this client sends more than \(rate); try again when Retry-After says", code: "RATE_LIMITED",
-      headers: ["Retry-After": String(time.wholeSeconds)])
+      429, "this client sends more than \(rate); try again in \(seconds) s", code: "RATE_LIMITED",
+      headers: ["Retry-After": String(seconds)])
   }
 }
 

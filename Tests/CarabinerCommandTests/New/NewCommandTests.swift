@@ -60,6 +60,17 @@ struct NewCommandTests {
     #expect(run.output.contains("make conform") && run.output.contains("carabiner run"))
   }
 
+  @Test("the generated pipeline installs every package that building from source needs")
+  func pipeline() async throws {
+    let folder = try FixturePlugin.Folder()
+    #expect(try await new("word-count", "c", "http", in: folder.url).status == 0)
+    let pipeline = try String(contentsOf: folder.file("word-count/.github/workflows/ci.yml"), encoding: .utf8)
+    let demo = try String(contentsOf: Repository.root.appending(path: "Scripts/demo"), encoding: .utf8)
+    let packages = try #require(demo.firstMatch(of: /\npackages=\(([^)]*)\)/)).1.split(separator: " ")
+    #expect(packages.count > 5)
+    for package in packages { #expect(pipeline.contains(" \(package)"), "\(package) is missing") }
+  }
+
   @Test("the manifest is valid, with the plugin in the list of its stage", arguments: stages)
   func manifest(_ stage: String) async throws {
     let folder = try FixturePlugin.Folder()
