@@ -14,7 +14,7 @@ struct RequestTests {
     #expect(await service.fetch() == ["server R2"])
     let request = try #require(service.server.requests.first)
     #expect(request.header("Content-Type") == "application/json")
-    #expect(request.header("Accept")?.hasPrefix("multipart/mixed;deferSpec=20220824") == true)
+    #expect(request.header("Accept") == "application/graphql-response+json,application/json")
     #expect(request.header("X-APOLLO-OPERATION-NAME") == "Hero" && request.header("X-APOLLO-OPERATION-TYPE") == "query")
     #expect(request.header("X-APOLLO-OPERATION-ID") == nil)
     #expect(request.header("apollographql-client-name") == "app" && request.header("apollographql-client-version") == "3")
@@ -33,8 +33,29 @@ struct RequestTests {
     #expect(await service.fetch() == ["server R2"])
     let request = try #require(service.server.requests.first)
     #expect(request.headers.filter { $0.name.lowercased() == "accept" }.count == 1)
-    #expect(request.header("accept")?.hasPrefix("multipart/mixed") == true)
+    #expect(request.header("accept")?.hasPrefix("application/graphql-response+json") == true)
     #expect(request.headers.filter { $0.name.lowercased() == "x-key" }.map(\.value) == ["2"])
+  }
+
+  @Test("J1.40: parts are asked for only if the document defers or streams")
+  func acceptedParts() throws {
+    struct Deferring: GraphQLQuery {
+      typealias Data = JSONValue
+
+      let operationName: String? = nil
+      let document: String
+    }
+    func accept(_ document: String) throws -> String? {
+      let request = HTTPRequest(
+        graphQLEndpoint: try #require(URL(string: "http://127.0.0.1:1")), operation: Deferring(document: document),
+        contentType: "application/json", clientName: "", clientVersion: "", additionalHeaders: [:])
+      return request.additionalHeaders["Accept"]
+    }
+    #expect(
+      try accept("{ a { ... @defer { b } } }")
+        == "multipart/mixed;incrementalSpec=v0.2,multipart/mixed;deferSpec=20220824,application/graphql-response+json,application/json"
+    )
+    #expect(try accept("{ a }") == "application/graphql-response+json,application/json")
   }
 
   /// A row of the table of J1.43: the settings, and how the query is sent first and after `PersistedQueryNotFound`.

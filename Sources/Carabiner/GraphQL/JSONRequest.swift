@@ -116,7 +116,8 @@ public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
   func headers() -> HTTPHeaders {
     var headers =
       operation.operationType == .subscription
-      ? JSONRequestHeaders.subscription(wireOptions.subscriptionFormat) : JSONRequestHeaders.singleResult
+      ? JSONRequestHeaders.subscription(wireOptions.subscriptionFormat)
+      : (document ?? operation.document).mayBeIncremental ? JSONRequestHeaders.incremental : JSONRequestHeaders.singleResult
     if let client = wireOptions.clientAwareness { headers.replace(with: client.headers) }
     if !additionalHeaders.isEmpty { headers.replace(with: additionalHeaders) }
     return headers
@@ -222,10 +223,9 @@ extension [UInt8] {
 
 /// The headers of a request before others replace them.
 private enum JSONRequestHeaders {
-  static let singleResult: HTTPHeaders = [
-    "Content-Type": "application/json",
-    "Accept": "multipart/mixed;deferSpec=20220824,application/graphql-response+json,application/json",
-  ]
+  static let singleResult: HTTPHeaders = ["Content-Type": "application/json", "Accept": AcceptedMediaTypes.singleResult]
+  static let incremental: HTTPHeaders = ["Content-Type": "application/json", "Accept": AcceptedMediaTypes.incremental]
+
   static func subscription(_ format: WireOptions.SubscriptionFormat) -> HTTPHeaders {
     switch format {
     case .multipart: parts
@@ -235,9 +235,5 @@ private enum JSONRequestHeaders {
 
   // Some servers compare the whole value.
   private static let events: HTTPHeaders = ["Content-Type": "application/json", "Accept": "text/event-stream"]
-  private static let parts: HTTPHeaders = [
-    "Content-Type": "application/json",
-    // Some servers recognise the type only by this boundary; others ignore it.
-    "Accept": "multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/graphql-response+json,application/json",
-  ]
+  private static let parts: HTTPHeaders = ["Content-Type": "application/json", "Accept": AcceptedMediaTypes.subscription]
 }

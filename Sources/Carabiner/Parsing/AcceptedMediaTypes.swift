@@ -19,3 +19,16 @@ public struct AcceptedMediaTypes: Sendable, Hashable {
     (preferred + (accept.map { [$0] } ?? []) + further).joined(separator: ",")
   }
 }
+
+extension AcceptedMediaTypes {
+  /// The Accept field of a query or mutation that has one result.
+  package static let singleResult = "application/graphql-response+json,application/json"
+  /// The Accept field of a query or mutation with `@defer` or `@stream`.
+  ///
+  /// The later format is first: servers that have it may refuse a request that prefers the older one, and the others skip what they do
+  /// not know.
+  package static let incremental = "multipart/mixed;incrementalSpec=v0.2,multipart/mixed;deferSpec=20220824," + singleResult
+  /// The Accept field of a subscription whose results come in parts.
+  // Some servers recognise the type only by this boundary; others ignore it.
+  package static let subscription = "multipart/mixed;boundary=graphql;subscriptionSpec=1.0," + singleResult
+}

@@ -2,7 +2,8 @@ internal import Carabiner
 internal import CarabinerWire
 internal import FoundationEssentials
 
-/// Writes the results of a deferred response as multipart parts or events, in the incremental format of 2022-08-24.
+/// Writes the results of a deferred response as multipart parts or events: in the incremental format of 2022-08-24, or in the later one
+/// with ids.
 ///
 /// The chain merges parts, so each result contains all earlier ones. Each written part contains only the data of its fragment.
 /// The data is extracted from the merged result, because plugins may have changed it.
@@ -16,13 +17,21 @@ struct DeferredParts: Sendable {
   private var errorCount = 0
   /// The extensions that were sent last.
   private var extensions: JSONValue?
+  /// Gives patches their ids; nil for patches with paths.
+  private var pending: PendingPatches?
+  /// Whether the last part announced another one.
+  private var announcesMore = false
+
+  /// - Parameter usesIDs: Whether patches refer to pending fragments by their ids, as in `incrementalSpec=v0.2`.
+  init(usesIDs: Bool = false) { pending = usesIDs ? PendingPatches() : nil }
 
   /// Returns the next part.
   mutating func part(_ response: Response, hasNext: Bool) -> [UInt8] {
     // The first server result after an incomplete one from the cache is sent as a whole.
     let isNew = isFirst || lacksFragments || response.delivery?.isIncremental ?? true
     lacksFragments = !response.pendingFragments.isEmpty
-    guard isNew else { return Array("{\"hasNext\":\(hasNext)}".utf8) }
+    announcesMore = hasNext
+    guard isNew else { return ended([:], hasNext) }
     var part = (try? JSONValue(parsing: Array(response.body.bytes)))?.object ?? [:]
     let errors = part["errors"]?.array ?? []
     let new = part["extensions"] == extensions ? nil : part["extensions"]
@@ -30,11 +39,24 @@ struct DeferredParts: Sendable {
       isFirst = false
     } else {
       let patches = patches(of: response, part["data"] ?? .null, errors.dropFirst(errorCount))
-      part = ["incremental": .array(patches.map { .object($0) })]
+      part = pending?.part(patches) ?? ["incremental": .array(patches.map { .object($0) })]
       part["extensions"] = new
     }
     errorCount = errors.count
     extensions = new ?? extensions
+    return ended(part, hasNext)
+  }
+
+  /// The part that says that no other follows; nil if the last one said it, or if there was none.
+  mutating func ending() -> [UInt8]? {
+    guard announcesMore else { return nil }
+    announcesMore = false
+    return ended([:], false)
+  }
+
+  private mutating func ended(_ part: JSONObject, _ hasNext: Bool) -> [UInt8] {
+    var part = part
+    if !hasNext { pending?.complete(&part) }
     part["hasNext"] = .bool(hasNext)
     return JSONValue.object(part).serialized()
   }

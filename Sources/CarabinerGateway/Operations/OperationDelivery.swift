@@ -100,8 +100,8 @@ struct OperationDelivery {
           last = next
         case .last(let next):
           try await send(next, &writer, isLast: true)
-          return end(writer, after: next)
-        case .end: return end(writer, after: last)
+          return end(&writer, after: next)
+        case .end: return end(&writer, after: last)
         }
       }
     } catch {
@@ -116,8 +116,8 @@ struct OperationDelivery {
   }
 
   /// - Parameter last: The last result; nil for a subscription that ended without results.
-  private func end(_ writer: PieceWriter, after last: Response?) {
-    exchange.reply.endWith(ByteBuffer(bytes: writer.closing))
+  private func end(_ writer: inout PieceWriter, after last: Response?) {
+    exchange.reply.endWith(ByteBuffer(bytes: writer.ending() + writer.closing))
     exchange.note(200)
     ended(last?.hasErrors == true ? .hadErrors : .succeeded)
   }

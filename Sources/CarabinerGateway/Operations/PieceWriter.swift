@@ -10,12 +10,13 @@ struct PieceWriter: Sendable {
   private let multipart: MultipartWriter
   /// Whether the results are those of one deferred response, and not of a subscription.
   private let isDeferred: Bool
-  private var deferred = DeferredParts()
+  private var deferred: DeferredParts
 
   init(_ pieces: ResponseFormat.Pieces, isDeferred: Bool = false) {
     self.pieces = pieces
     self.isDeferred = isDeferred
-    multipart = MultipartWriter(specification: pieces == .multipartSubscription ? "subscriptionSpec=1.0" : "deferSpec=20220824")
+    deferred = DeferredParts(usesIDs: pieces == .multipartIncremental)
+    multipart = MultipartWriter(specification: pieces.specification)
   }
 
   var contentType: String { pieces == .events ? "text/event-stream" : multipart.contentType }
@@ -27,7 +28,7 @@ struct PieceWriter: Sendable {
     switch pieces {
     case .events: Array(":\n\n".utf8)
     case .multipartSubscription: multipart.part("{}".utf8)
-    case .multipartDeferred: nil
+    case .multipartDeferred, .multipartIncremental: nil
     }
   }
 
@@ -37,8 +38,17 @@ struct PieceWriter: Sendable {
     case .events where isDeferred: event(deferred.part(response, hasNext: response.hasNext && !isLast))
     case .events: event(Array(response.body.bytes))
     case .multipartSubscription: multipart.part("{\"payload\":".utf8 + Array(response.body.bytes) + "}".utf8)
-    case .multipartDeferred: multipart.part(deferred.part(response, hasNext: response.hasNext && !isLast))
+    case .multipartDeferred, .multipartIncremental:
+      multipart.part(deferred.part(response, hasNext: response.hasNext && !isLast))
     }
+  }
+
+  /// The piece that ends a deferred response whose last result announced more; empty if none is due.
+  ///
+  /// A server may say in a part of its own that nothing follows. Such a part gives no result.
+  mutating func ending() -> [UInt8] {
+    guard let part = deferred.ending() else { return [] }
+    return pieces == .events ? event(part) : multipart.part(part)
   }
 
   /// Returns an error as a piece, for a failure after the head was sent.
@@ -48,7 +58,7 @@ struct PieceWriter: Sendable {
     case .events: event(json)
     case .multipartSubscription:
       multipart.part("{\"payload\":null,".utf8 + json.dropFirst())
-    case .multipartDeferred: multipart.part(json.dropLast() + ",\"hasNext\":false}".utf8)
+    case .multipartDeferred, .multipartIncremental: multipart.part(json.dropLast() + ",\"hasNext\":false}".utf8)
     }
   }
 
@@ -58,5 +68,16 @@ struct PieceWriter: Sendable {
     var line = Array("event: next\ndata: ".utf8)
     line.append(contentsOf: json.lazy.filter { $0 != 0x0A && $0 != 0x0D })
     return line + "\n\n".utf8
+  }
+}
+
+extension ResponseFormat.Pieces {
+  /// The parameter of the media type that names the format.
+  fileprivate var specification: String {
+    switch self {
+    case .multipartIncremental: "incrementalSpec=v0.2"
+    case .multipartSubscription: "subscriptionSpec=1.0"
+    case .multipartDeferred, .events: "deferSpec=20220824"
+    }
   }
 }

@@ -10,7 +10,10 @@ struct ResponseFormat: Sendable, Hashable {
 
   /// The format of several results.
   enum Pieces: Sendable, Hashable {
+    /// Parts of a deferred result, with a path in each patch (`deferSpec=20220824`).
     case multipartDeferred
+    /// Parts of a deferred result, with ids of pending fragments (`incrementalSpec=v0.2`).
+    case multipartIncremental
     case multipartSubscription
     case events
   }
@@ -32,14 +35,15 @@ struct ResponseFormat: Sendable, Hashable {
     }
     let ranges = MediaRange.list(accept ?? "")
     let events = Self.quality(ranges, "text/event-stream")
-    let parts = Self.quality(ranges, "multipart/mixed", "deferspec", "20220824")
+    let parts = Self.bestParts(ranges)
     let results = Self.quality(ranges, "multipart/mixed", "subscriptionspec", "1.0")
     let best = Self.best(ranges)
-    guard best != nil || max(events, parts, results) > 0 else { return nil }
+    guard best != nil || parts != nil || max(events, results) > 0 else { return nil }
     let deferred: Pieces? =
-      switch best {
-      case nil: parts > 0 && parts >= events ? .multipartDeferred : events > 0 ? .events : nil
-      case let best?: parts > 0 && parts >= best.quality ? .multipartDeferred : nil
+      if let parts, parts.quality >= best?.quality ?? events {
+        parts.pieces
+      } else {
+        best == nil && events > 0 ? .events : nil
       }
     self.init(
       best?.whole ?? .json, deferred,
@@ -49,6 +53,19 @@ struct ResponseFormat: Sendable, Hashable {
   /// The quality of a type that the client must name explicitly, with its parameter if it has one; 0 if the client does not.
   private static func quality(_ ranges: [MediaRange], _ type: String, _ name: String? = nil, _ value: String? = nil) -> Double {
     ranges.first { range in range.type == type && name.map { range.parameters[$0] == value } ?? true }?.quality ?? 0
+  }
+
+  /// The format of deferred parts with the highest quality; of equal ones, the one that the client named first.
+  private static func bestParts(_ ranges: [MediaRange]) -> (pieces: Pieces, quality: Double)? {
+    var best: (pieces: Pieces, quality: Double)?
+    for range in ranges where range.type == "multipart/mixed" && range.quality > best?.quality ?? 0 {
+      if range.parameters["incrementalspec"] == "v0.2" {
+        best = (.multipartIncremental, range.quality)
+      } else if range.parameters["deferspec"] == "20220824" {
+        best = (.multipartDeferred, range.quality)
+      }
+    }
+    return best
   }
 
   /// The media type with the highest quality; of equal ones, the one that the client named first. The most specific range of a

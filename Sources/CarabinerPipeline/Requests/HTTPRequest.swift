@@ -111,9 +111,8 @@ open class HTTPRequest<Operation: GraphQLOperation>: Hashable, CustomDebugString
 extension GraphQLOperation {
   /// The media types that the parser reads (SEMANTICS E1).
   fileprivate var acceptedMediaTypes: String {
-    operationType == .subscription
-      ? "multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/graphql-response+json,application/json"
-      : "multipart/mixed;deferSpec=20220824,application/graphql-response+json,application/json"
+    if operationType == .subscription { return AcceptedMediaTypes.subscription }
+    return document.mayBeIncremental ? AcceptedMediaTypes.incremental : AcceptedMediaTypes.singleResult
   }
 
   /// The parts by which two operations of one type differ.

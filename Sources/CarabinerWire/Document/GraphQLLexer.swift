@@ -118,9 +118,12 @@ struct GraphQLLexer {
   private func nameEnd() -> Int {
     let bytes = bytes.span
     var place = offset
-    while place < bytes.count, Self.isNameStart(bytes[place]) || Self.isDigit(bytes[place]) { place += 1 }
+    while place < bytes.count, Self.continuesName(bytes[place]) { place += 1 }
     return place
   }
+
+  /// Whether a byte may follow the first one of a name.
+  static func continuesName(_ byte: UInt8) -> Bool { isNameStart(byte) || isDigit(byte) }
 
   private mutating func number() throws(GraphQLSyntaxError) -> GraphQLToken {
     let start = offset
@@ -133,7 +136,7 @@ struct GraphQLLexer {
         error.code == .unexpectedEnd ? "the document ends in the middle of a number" : error.message,
         at: start)
     }
-    if let byte = peek(), byte == UInt8(ascii: ".") || Self.isNameStart(byte) || Self.isDigit(byte) {
+    if let byte = peek(), byte == UInt8(ascii: ".") || Self.continuesName(byte) {
       throw error(.invalidNumber, "a number is followed directly by another character; separate them", at: offset)
     }
     let isInt = bytes[start..<offset].allSatisfy { Self.isDigit($0) || $0 == UInt8(ascii: "-") }

@@ -56,8 +56,11 @@ public struct IncrementalResponse: Sendable {
       throw IncrementalError(
         .malformedPart, "a part of the response is not a JSON object; check that the endpoint is a GraphQL server")
     }
-    // A part may contain only `hasNext` as a heartbeat. Heartbeats are not counted.
-    if part.contains(where: { $0.key != "hasNext" }) { receivedBytes += size }
+    if part.isHeartbeat {
+      if !hasBegun, part["hasNext"]?.bool == true { return nil }
+    } else {
+      receivedBytes += size
+    }
     return hasBegun ? try mergeLater(part) : try begin(part)
   }
 
@@ -94,8 +97,7 @@ public struct IncrementalResponse: Sendable {
 
   private mutating func mergeLater(_ part: JSONObject) throws(IncrementalError) -> IncrementalUpdate? {
     let errorCount = errors.count
-    let says = part.contains { $0.key != "hasNext" }
-    guard hasNext || !says else {
+    guard hasNext || part.isHeartbeat else {
       throw IncrementalError(.afterEnd, "a part follows the one with hasNext:false; the server must not send more")
     }
     // A part of the older format may be a patch itself.
@@ -174,7 +176,7 @@ public struct IncrementalResponse: Sendable {
   private mutating func apply(_ list: JSONValue?) throws(IncrementalError) -> [IncrementalPatch] {
     var patches: [IncrementalPatch] = []
     for entry in try Self.objects(list, "incremental") {
-      var patch = entry.contains("id") ? try applyByID(entry) : try applyByPath(entry)
+      var patch = entry["id"]?.isNull == false ? try applyByID(entry) : try applyByPath(entry)
       patch.errorCount = try takeErrors(of: entry)
       patches.append(patch)
       mergeExtensions(of: entry)
@@ -294,10 +296,16 @@ public struct IncrementalResponse: Sendable {
     return try ResponsePath(path)
   }
 
+  /// The id of an entry. Some servers write it as a number.
   private static func id(of entry: JSONObject) throws(IncrementalError) -> String {
-    guard let id = entry["id"]?.string else {
+    guard let id = entry["id"], let text = id.string ?? id.number?.lexeme else {
       throw IncrementalError(.malformedPart, "an entry of pending, incremental or completed has no id")
     }
-    return id
+    return text
   }
+}
+
+extension JSONObject {
+  /// Whether this part adds nothing: it has only `hasNext` and empty lists. Such a part may come at any time, and is not counted.
+  fileprivate var isHeartbeat: Bool { allSatisfy { $0.key == "hasNext" || $0.value.array?.isEmpty == true } }
 }

@@ -8,10 +8,10 @@ struct ResponsePath: Sendable, CustomStringConvertible {
 
   private(set) var steps: [Step]
 
-  /// Parses a path. An absent `subPath` is an empty path.
+  /// Parses a path. A `subPath` that is absent or null is an empty path.
   init(_ json: JSONValue?) throws(IncrementalError) {
     steps = []
-    guard let json else { return }
+    guard let json, !json.isNull else { return }
     guard let elements = json.array else { throw Self.malformed(json) }
     for element in elements {
       if let name = element.string {

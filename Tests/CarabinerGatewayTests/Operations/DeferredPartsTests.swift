@@ -9,10 +9,11 @@ import Testing
 struct DeferredPartsTests {
   /// The parts that a client gets for the payloads of an upstream.
   private func parts(
-    _ payloads: [String], changed: (GraphQLResponse<DynamicOperation>) throws -> GraphQLResponse<DynamicOperation> = { $0 }
+    _ payloads: [String], usesIDs: Bool = false,
+    changed: (GraphQLResponse<DynamicOperation>) throws -> GraphQLResponse<DynamicOperation> = { $0 }
   ) throws -> [JSONValue] {
     var merging = ResultPayloads<DynamicOperation>(.query, limits: ResponseLimits())
-    var writer = DeferredParts()
+    var writer = DeferredParts(usesIDs: usesIDs)
     return try payloads.compactMap { try merging.response(Data($0.utf8)) }.map { response, _ in
       try JSONValue(parsing: writer.part(try changed(response), hasNext: response.hasNext))
     }
@@ -97,6 +98,63 @@ struct DeferredPartsTests {
           #"{"incremental":[{"data":{"b":1},"path":["a","s"],"label":"A"},{"items":[2],"path":["l",1],"label":"L"}],"hasNext":true}"#,
           #"{"incremental":[{"items":[3],"path":["l",2],"label":"L"},{"data":null,"path":["a"],"label":"A","errors":[{"message":"no"}]}],"hasNext":false}"#,
         ]))
+  }
+
+  @Test(
+    "clients of the later format get pending fragments with ids: a fragment is completed at once, a list with the last part",
+    arguments: [
+      (
+        [
+          #"{"data":{"a":{},"l":[1]},"hasNext":true}"#,
+          #"{"incremental":[{"data":{"b":1},"path":["a"],"label":"B"},{"items":[2],"path":["l",1],"label":"L"}],"hasNext":true}"#,
+          #"{"incremental":[{"items":[3],"path":["l",2],"label":"L"},{"data":null,"path":["a"],"label":"C","errors":[{"message":"no"}]}],"hasNext":false}"#,
+        ],
+        [
+          #"{"data":{"a":{},"l":[1]},"hasNext":true}"#,
+          #"{"pending":[{"id":"0","path":["a"],"label":"B"},{"id":"1","path":["l"],"label":"L"}],"incremental":[{"id":"0","data":{"b":1}},{"id":"1","items":[2]}],"completed":[{"id":"0"}],"hasNext":true}"#,
+          #"{"pending":[{"id":"2","path":["a"],"label":"C"}],"incremental":[{"id":"1","items":[3]}],"completed":[{"id":"2","errors":[{"message":"no"}]},{"id":"1"}],"hasNext":false}"#,
+        ]
+      ),
+      // A list whose next items failed, and errors of data that arrived.
+      (
+        [
+          #"{"data":{"l":[1]},"hasNext":true}"#, #"{"incremental":[{"items":[2],"path":["l",1]}],"hasNext":true}"#,
+          #"{"incremental":[{"data":{"b":null},"path":[],"errors":[{"message":"b"}]}],"extensions":{"x":1},"hasNext":false}"#,
+        ],
+        [
+          #"{"data":{"l":[1]},"hasNext":true}"#,
+          #"{"pending":[{"id":"0","path":["l"]}],"incremental":[{"id":"0","items":[2]}],"hasNext":true}"#,
+          #"{"pending":[{"id":"1","path":[]}],"incremental":[{"id":"1","data":{"b":null},"errors":[{"message":"b"}]}],"completed":[{"id":"1"},{"id":"0"}],"extensions":{"x":1},"hasNext":false}"#,
+        ]
+      ),
+    ])
+  func ids(_ payloads: [String], _ expected: [String]) throws {
+    let parts = try parts(payloads, usesIDs: true)
+    #expect(try parts == values(expected))
+    // A reader of the later format finds the same response.
+    func merged(_ parts: [JSONValue]) throws -> [UInt8]? {
+      var response = IncrementalResponse()
+      let texts = try parts.compactMap { try response.merge($0.serialized())?.response.text }
+      try response.finish()
+      return texts.last
+    }
+    #expect(try merged(parts) == merged(values(payloads)))
+  }
+
+  @Test("a response whose last result announced more is ended by a part of its own", arguments: [false, true])
+  func ending(usesIDs: Bool) throws {
+    var merging = ResultPayloads<DynamicOperation>(.query, limits: ResponseLimits())
+    var writer = PieceWriter(usesIDs ? .multipartIncremental : .multipartDeferred, isDeferred: true)
+    var written = ""
+    for payload in [#"{"data":{"l":[]},"hasNext":true}"#, #"{"incremental":[{"items":[1],"path":["l",0]}],"hasNext":true}"#] {
+      let (response, _) = try #require(try merging.response(Data(payload.utf8)))
+      written = String(decoding: writer.piece(response, isLast: false), as: UTF8.self)
+    }
+    #expect(written.contains(#""hasNext":true}"#))
+    let ending = String(decoding: writer.ending(), as: UTF8.self)
+    #expect(ending.contains(usesIDs ? #"{"completed":[{"id":"0"}],"hasNext":false}"# : #"{"hasNext":false}"#))
+    #expect(writer.ending().isEmpty)
+    #expect(writer.contentType.hasSuffix(usesIDs ? "incrementalSpec=v0.2" : "deferSpec=20220824"))
   }
 
   @Test("each part is as long as its fragment, however much came before")

@@ -6,6 +6,7 @@ import Testing
 @Suite("Accept")
 struct ResponseShapeTests {
   private static let parts = "multipart/mixed;deferSpec=20220824"
+  private static let later = "multipart/mixed;incrementalSpec=v0.2"
   private static let results = "multipart/mixed;subscriptionSpec=1.0"
   private static let events = "text/event-stream"
   private static let newer = "application/graphql-response+json"
@@ -45,7 +46,11 @@ struct ResponseShapeTests {
       ("\(parts);q=0.5, application/json", nil), ("\(parts), application/json;q=0.5", .multipartDeferred),
       ("\(parts);q=0, application/json", nil), (parts, .multipartDeferred), (events, .events),
       ("\(parts);q=0.5, \(events)", .events), ("\(parts), \(events);q=0.5", .multipartDeferred),
-      ("\(events), application/json", nil),
+      ("\(events), application/json", nil), (later, .multipartIncremental), ("\(later), application/json", .multipartIncremental),
+      ("\(later), \(parts), application/json", .multipartIncremental), ("\(parts), \(later)", .multipartDeferred),
+      ("\(later);q=0.5, \(parts);q=0.6", .multipartDeferred), ("\(later);q=0, \(parts)", .multipartDeferred),
+      ("\(later);q=0.5, application/json", nil), ("multipart/mixed;incrementalSpec=v9, application/json", nil),
+      ("\(later);q=0.5, \(events)", .events), ("\(events);q=0.5, \(later)", .multipartIncremental),
     ] as [(String, ResponseFormat.Pieces?)])
   func deferred(_ accept: String, _ pieces: ResponseFormat.Pieces?) throws {
     let shape = try #require(ResponseFormat(accept: accept))

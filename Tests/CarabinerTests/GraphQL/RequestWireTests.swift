@@ -6,14 +6,15 @@ import Testing
 @Suite("Requests on the wire (SEMANTICS E1 to E3)")
 struct RequestWireTests {
   private static let document = "query Hero($a: String) { hero(a: $a) { name } }"
+  private static let single = "application/graphql-response+json,application/json"
 
   private func request(
-    _ type: GraphQLOperationType = .query, endpoint: String = "http://127.0.0.1:1/graphql", variables: JSONObject = [:],
-    headers: HTTPHeaders = [:], options: WireOptions = WireOptions()
+    _ type: GraphQLOperationType = .query, endpoint: String = "http://127.0.0.1:1/graphql", document: String = document,
+    variables: JSONObject = [:], headers: HTTPHeaders = [:], options: WireOptions = WireOptions()
   ) throws -> JSONRequest<DynamicOperation> {
     JSONRequest(
       operation: DynamicOperation(
-        document: Self.document, operationName: "Hero", operationType: type, variables: variables),
+        document: document, operationName: "Hero", operationType: type, variables: variables),
       endpoint: try #require(URL(string: endpoint)), additionalHeaders: headers, wireOptions: options)
   }
 
@@ -40,6 +41,25 @@ struct RequestWireTests {
         == "multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/graphql-response+json,application/json")
   }
 
+  @Test(
+    "E1: parts are asked for only if the document defers or streams, and the later format first",
+    arguments: ["query Hero { hero { ...F @defer } }", "query Hero { heroes @stream { name } }", ""])
+  func incrementalAccept(document: String) throws {
+    let parts = "multipart/mixed;incrementalSpec=v0.2,multipart/mixed;deferSpec=20220824," + Self.single
+    #expect(try request(document: document).toURLRequest().headers["Accept"] == parts)
+    #expect(try request(.mutation, document: document).toURLRequest().headers["Accept"] == parts)
+    #expect(
+      try request(document: document, options: WireOptions(usesGETForQueries: true)).toURLRequest().headers["Accept"] == parts)
+    #expect(try request().toURLRequest().headers["Accept"] == Self.single)
+    // The document that is sent decides.
+    var replaced = try request(document: document)
+    replaced.wireOverrides.document = .replaced(Self.document)
+    #expect(try replaced.toURLRequest().headers["Accept"] == Self.single)
+    var hashed = try request(document: document)
+    hashed.wireOverrides.document = .omitted
+    #expect(try hashed.toURLRequest().headers["Accept"] == parts)
+  }
+
   // MARK: GET
 
   @Test("E2: a query goes by GET if the options say so, its items sorted and after those of the endpoint")
@@ -59,7 +79,7 @@ struct RequestWireTests {
         + "&variables=%7B%22a%22%3A%22x%22%2C%22b%22%3A1%7D")
     #expect(sent.headers["Content-Type"] == nil)
     #expect(sent.headers["Apollo-Require-Preflight"] == "true")
-    #expect(sent.headers["Accept"] == "multipart/mixed;deferSpec=20220824,application/graphql-response+json,application/json")
+    #expect(sent.headers["Accept"] == Self.single)
   }
 
   @Test(

@@ -124,8 +124,6 @@ struct HTTPHeadersTests {
     #expect(
       request.httpBody.map { String(decoding: $0, as: UTF8.self) }
         == #"{"operationName":"Hero","query":"query Hero { hero { name } }","variables":{}}"#)
-    #expect(
-      request.headers["Accept"]
-        == "multipart/mixed;deferSpec=20220824,application/graphql-response+json,application/json")
+    #expect(request.headers["Accept"] == "application/graphql-response+json,application/json")
   }
 }

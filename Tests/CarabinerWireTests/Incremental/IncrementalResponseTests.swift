@@ -91,6 +91,30 @@ struct IncrementalResponseTests {
     #expect(updates[1].patches.map(\.label) == ["H", nil])
   }
 
+  @Test("F4: ids may be numbers, and members that a server has no value for may be null")
+  func looseLaterFormat() throws {
+    #expect(
+      try texts([
+        #"{"data":{"hero":{}},"pending":[{"id":0,"path":["hero"],"label":null}],"errors":null,"hasNext":true}"#,
+        #"{"incremental":[{"id":"0","subPath":null,"data":{"name":"R2"},"errors":null}],"hasNext":true}"#,
+        #"{"incremental":[{"id":null,"path":["hero"],"data":{"age":7}}],"completed":[{"id":0,"errors":null}],"hasNext":false}"#,
+      ]) == [
+        #"{"data":{"hero":{}}}"#, #"{"data":{"hero":{"name":"R2"}}}"#, #"{"data":{"hero":{"name":"R2","age":7}}}"#,
+      ])
+  }
+
+  @Test("F4: parts that have only hasNext or empty lists add nothing, wherever they come")
+  func heartbeats() throws {
+    let empty = #"{"incremental":[],"pending":[],"completed":[],"errors":[],"hasNext":true}"#
+    #expect(
+      try texts([
+        #"{"hasNext":true}"#, empty, #"{"data":{"a":1},"incremental":[],"hasNext":true}"#, #"{"incremental":[],"hasNext":true}"#,
+        empty,
+        #"{"incremental":[{"path":[],"data":{"b":2}}]}"#, #"{"incremental":[],"hasNext":false}"#, #"{"hasNext":false}"#,
+        #"{"incremental":[],"hasNext":false}"#,
+      ]) == [#"{"data":{"a":1}}"#, #"{"data":{"a":1,"b":2}}"#])
+  }
+
   @Test("F4: streamed items are appended")
   func streamedItems() throws {
     #expect(
@@ -163,7 +187,8 @@ struct IncrementalResponseTests {
       (#"{"incremental":{},"hasNext":true}"#, .malformedPart), (#"{"incremental":[1],"hasNext":true}"#, .malformedPart),
       (#"{"errors":{},"hasNext":true}"#, .malformedPart), ("[]", .malformedPart),
       (#"{"incremental":[{"id":"9","data":{}}],"hasNext":true}"#, .unknownID),
-      (#"{"incremental":[{"id":9,"data":{}}],"hasNext":true}"#, .malformedPart),
+      (#"{"incremental":[{"id":9,"data":{}}],"hasNext":true}"#, .unknownID),
+      (#"{"incremental":[{"id":true,"data":{}}],"hasNext":true}"#, .malformedPart),
       (#"{"incremental":[{"id":"0","subPath":["zz"],"data":{}}],"hasNext":true}"#, .unknownPath),
       (#"{"completed":[{"id":"9"}],"hasNext":true}"#, .unknownID),
       (#"{"completed":[{"id":"0"},{"id":"0"}],"hasNext":true}"#, .duplicate),

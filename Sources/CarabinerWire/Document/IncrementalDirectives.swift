@@ -1,0 +1,56 @@
+extension String {
+  /// Whether the document may use `@defer` or `@stream`.
+  ///
+  /// The document is not parsed, so a directive in a string or a comment counts too. An empty document is known only to the server, by
+  /// its hash or its id, so it counts.
+  package var mayBeIncremental: Bool {
+    let document = utf8Span.span
+    var place = 0
+    while let sign = document.place(ofSignFrom: place) {
+      place = document.nameStart(from: sign + 1)
+      if document.hasName("defer", at: place) || document.hasName("stream", at: place) { return true }
+    }
+    return document.isEmpty
+  }
+}
+
+extension Span<UInt8> {
+  /// The place of the next `@`; nil if there is none. Eight bytes are checked together.
+  fileprivate func place(ofSignFrom start: Int) -> Int? {
+    let (sign, ones, highs) = (UInt64(0x4040_4040_4040_4040), UInt64(0x0101_0101_0101_0101), UInt64(0x8080_8080_8080_8080))
+    var place = start
+    while place + 8 <= count {
+      let difference = word(at: place) ^ sign
+      // The lowest byte that is zero sets its highest bit. Bytes above it may do so too.
+      let found = (difference &- ones) & ~difference & highs
+      if found != 0 { return place + found.trailingZeroBitCount / 8 }
+      place += 8
+    }
+    while place < count {
+      if self[place] == UInt8(ascii: "@") { return place }
+      place += 1
+    }
+    return nil
+  }
+
+  /// The place after white space, commas, marks and comments, which the grammar allows between the sign of a directive and its name.
+  fileprivate func nameStart(from start: Int) -> Int {
+    var place = start
+    while place < count {
+      switch self[place] {
+      case 0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ","), 0xEF, 0xBB, 0xBF: place += 1
+      case UInt8(ascii: "#"): while place < count, self[place] != 0x0A, self[place] != 0x0D { place += 1 }
+      default: return place
+      }
+    }
+    return place
+  }
+
+  /// Whether this whole name is at a place.
+  fileprivate func hasName(_ name: String, at place: Int) -> Bool {
+    let (name, end) = (name.utf8Span.span, place + name.utf8.count)
+    guard end <= count else { return false }
+    for offset in name.indices where self[place + offset] != name[offset] { return false }
+    return end == count || !GraphQLLexer.continuesName(self[end])
+  }
+}
