@@ -14,6 +14,8 @@ extension Manifest {
     package var limits: OperationLimits?
     /// Whether clients may ask for the schema.
     package var allowsIntrospection = true
+    /// Whether the upstream gets the descriptions of operations, fragments and variables.
+    package var keepsDescriptions = false
 
     /// All operations.
     package init() {}

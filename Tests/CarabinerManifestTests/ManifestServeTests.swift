@@ -112,9 +112,11 @@ struct ManifestServeTests {
           allow: {files: [present.plugin], mode: document}
           limits: {depth: 1, fields: 2, root-fields: 3, aliases: 0, directives: 5, cost: 6, tokens: 7, list-arguments: [n], warn-only: true}
           introspection: false
+          keep-descriptions: true
       """)
     let operations = try #require(manifest.serve.operations)
     #expect(operations.allow?.mode == .document && operations.allow?.files.count == 1 && !operations.allowsIntrospection)
+    #expect(operations.keepsDescriptions)
     var limits = OperationLimits()
     (limits.depth, limits.fields, limits.rootFields, limits.aliases, limits.directives, limits.cost) = (1, 2, 3, 0, 5, 6)
     (limits.tokens, limits.listArguments, limits.warnsOnly) = (7, ["n"], true)
@@ -122,6 +124,7 @@ struct ManifestServeTests {
     let least = try #require(serve("operations: {limits: {}}").operations)
     #expect(
       least.limits == OperationLimits() && least.limits?.tokens == 15_000 && least.allow == nil && least.allowsIntrospection)
+    #expect(!least.keepsDescriptions)
     #expect(least.limits?.listArguments == ["first", "last", "limit"])
   }
 }

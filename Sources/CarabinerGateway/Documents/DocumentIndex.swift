@@ -7,6 +7,8 @@ final class DocumentIndex: Sendable {
   /// The operations of a document.
   struct Entry: Sendable {
     fileprivate let operations: [(place: Int, name: String?, type: GraphQLOperationType)]
+    /// The text without descriptions, which older servers refuse; nil if it has none.
+    let plain: String?
     /// The facts that the rules for operations need; nil without such rules.
     let analysis: DocumentAnalysis?
 
@@ -43,7 +45,8 @@ final class DocumentIndex: Sendable {
   /// - Throws: A refusal with the status 400 if the text is not a valid document.
   func entry(for document: String) throws(RequestRefusal) -> Entry {
     if let known = state.withLock({ $0.entries[document] }) { return known }
-    let entry = Entry(try Self.parsed(document), analysis: nil)
+    let (parsed, plain) = try Self.parsed(document)
+    let entry = Entry(parsed, plain, analysis: nil)
     keep(entry, for: document)
     return entry
   }
@@ -66,15 +69,15 @@ final class DocumentIndex: Sendable {
       throw .syntax(error)
     }
     try checkTokens(tokens.count)
-    let parsed = try Self.parsed(document)
-    let entry = Entry(parsed, analysis: try DocumentAnalysis(document, tokens, parsed, for: rules))
+    let (parsed, plain) = try Self.parsed(document)
+    let entry = Entry(parsed, plain, analysis: try DocumentAnalysis(document, tokens, parsed, for: rules))
     keep(entry, for: document)
     return entry
   }
 
-  private static func parsed(_ document: String) throws(RequestRefusal) -> GraphQLDocument {
+  private static func parsed(_ document: String) throws(RequestRefusal) -> (document: GraphQLDocument, text: String?) {
     do throws(GraphQLSyntaxError) {
-      return try GraphQLDocument(parsing: document)
+      return try GraphQLDocument.parsingWithoutDescriptions(document)
     } catch {
       throw .syntax(error)
     }
@@ -82,7 +85,7 @@ final class DocumentIndex: Sendable {
 
   private func keep(_ entry: Entry, for document: String) {
     state.withLock { state in
-      let size = document.utf8.count
+      let size = document.utf8.count + (entry.plain?.utf8.count ?? 0)
       if state.bytes + size > Self.maximumBytes { state = State() }
       if size <= Self.maximumBytes, state.entries.updateValue(entry, forKey: document) == nil { state.bytes += size }
     }
@@ -90,7 +93,8 @@ final class DocumentIndex: Sendable {
 }
 
 extension DocumentIndex.Entry {
-  fileprivate init(_ document: GraphQLDocument, analysis: DocumentAnalysis?) {
+  fileprivate init(_ document: GraphQLDocument, _ plain: String?, analysis: DocumentAnalysis?) {
+    self.plain = plain
     operations = document.operations.enumerated().map { ($0, $1.name, GraphQLOperationType($1.type)) }
     self.analysis = analysis
   }

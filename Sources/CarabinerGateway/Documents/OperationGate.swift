@@ -36,9 +36,15 @@ final class OperationGate: Sendable {
       throw RequestRefusal(405, "a \(type) needs POST", code: "METHOD_NOT_ALLOWED", headers: ["Allow": "POST"])
     }
     if let rules, let analysis = entry.analysis { try check(analysis, place, parameters.variables, rules) }
-    return DynamicOperation(
+    var operation = DynamicOperation(
       document: document, operationName: name, operationType: type, variables: parameters.variables,
       extensions: parameters.extensions)
+    if let plain = entry.plain, rules?.keepsDescriptions != true {
+      operation.document = plain
+      // The hash of the client is that of the text with descriptions.
+      operation.extensions["persistedQuery"] = nil
+    }
+    return operation
   }
 
   /// The document of a request, after a look at the list of operations.

@@ -14,10 +14,16 @@ package final class OperationRules: Sendable {
   /// Whether clients may ask for the schema.
   let allowsIntrospection: Bool
 
-  package init(list: OperationList? = nil, limits: OperationLimits? = nil, allowsIntrospection: Bool = true) {
+  /// Whether the upstream gets the descriptions of operations, fragments and variables, which older servers refuse.
+  let keepsDescriptions: Bool
+
+  package init(
+    list: OperationList? = nil, limits: OperationLimits? = nil, allowsIntrospection: Bool = true, keepsDescriptions: Bool = false
+  ) {
     self.list = list
     self.limits = limits
     self.allowsIntrospection = allowsIntrospection
+    self.keepsDescriptions = keepsDescriptions
   }
 
   /// The text of the document that a request names.

@@ -2,7 +2,9 @@ internal import CarabinerWire
 
 extension ManifestReader {
   mutating func operations(_ json: JSONValue, _ pointer: JSONPointer) -> Manifest.Operations? {
-    guard let object = object(json, pointer, knowing: ["allow", "limits", "introspection"]) else { return nil }
+    guard let object = object(json, pointer, knowing: ["allow", "limits", "introspection", "keep-descriptions"]) else {
+      return nil
+    }
     var operations = Manifest.Operations()
     for (key, value) in object {
       let place = pointer.appending(key)
@@ -10,6 +12,7 @@ extension ManifestReader {
       case "allow": operations.allow = allowList(value, place)
       case "limits": operations.limits = operationLimits(value, place)
       case "introspection": operations.allowsIntrospection = truth(value, place) ?? true
+      case "keep-descriptions": operations.keepsDescriptions = truth(value, place) ?? false
       default: break
       }
     }

@@ -52,7 +52,8 @@ extension Manifest {
             }
           }
         },
-        "introspection": {"type": "boolean", "default": true, "description": "Whether clients may ask for __schema and __type."}
+        "introspection": {"type": "boolean", "default": true, "description": "Whether clients may ask for __schema and __type."},
+        "keep-descriptions": {"type": "boolean", "default": false, "description": "Whether the upstream gets the descriptions of operations, fragments and variables. Servers with an older grammar than that of September 2025 refuse them."}
       }
     }
     """

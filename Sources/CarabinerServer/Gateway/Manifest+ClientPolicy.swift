@@ -28,7 +28,9 @@ extension Manifest {
     do throws(ManifestProblem) {
       var list: OperationList?
       if let allow = operations.allow { list = try OperationList(allow) }
-      return OperationRules(list: list, limits: operations.limits, allowsIntrospection: operations.allowsIntrospection)
+      return OperationRules(
+        list: list, limits: operations.limits, allowsIntrospection: operations.allowsIntrospection,
+        keepsDescriptions: operations.keepsDescriptions)
     } catch {
       throw ManifestError(path: path, problems: placed([error]))
     }

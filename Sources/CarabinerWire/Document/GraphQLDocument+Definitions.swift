@@ -11,6 +11,8 @@ extension GraphQLDocument {
       case subscription
     }
 
+    /// Its description for readers; nil if it has none. It has no effect on the result.
+    public var description: String?
     /// The type of the operation.
     public var type: OperationType
     /// Its name; nil for an anonymous one.
@@ -24,10 +26,10 @@ extension GraphQLDocument {
 
     /// Creates an operation.
     public init(
-      type: OperationType, name: String? = nil, variables: [VariableDefinition] = [],
-      directives: [Directive] = [],
-      selectionSet: [Selection]
+      description: String? = nil, type: OperationType, name: String? = nil, variables: [VariableDefinition] = [],
+      directives: [Directive] = [], selectionSet: [Selection]
     ) {
+      self.description = description
       self.type = type
       self.name = name
       self.variables = variables
@@ -38,6 +40,8 @@ extension GraphQLDocument {
 
   /// A variable that an operation declares.
   public struct VariableDefinition: Sendable, Hashable {
+    /// Its description for readers; nil if it has none.
+    public var description: String?
     /// Its name, without the dollar sign.
     public var name: String
     /// Its type.
@@ -48,7 +52,10 @@ extension GraphQLDocument {
     public var directives: [Directive]
 
     /// Creates a variable.
-    public init(name: String, type: TypeReference, defaultValue: Value? = nil, directives: [Directive] = []) {
+    public init(
+      description: String? = nil, name: String, type: TypeReference, defaultValue: Value? = nil, directives: [Directive] = []
+    ) {
+      self.description = description
       self.name = name
       self.type = type
       self.defaultValue = defaultValue
@@ -68,6 +75,8 @@ extension GraphQLDocument {
 
   /// A named fragment.
   public struct FragmentDefinition: Sendable, Hashable {
+    /// Its description for readers; nil if it has none.
+    public var description: String?
     /// Its name.
     public var name: String
     /// The type it applies to.
@@ -78,7 +87,10 @@ extension GraphQLDocument {
     public var selectionSet: [Selection]
 
     /// Creates a fragment.
-    public init(name: String, typeCondition: String, directives: [Directive] = [], selectionSet: [Selection]) {
+    public init(
+      description: String? = nil, name: String, typeCondition: String, directives: [Directive] = [], selectionSet: [Selection]
+    ) {
+      self.description = description
       self.name = name
       self.typeCondition = typeCondition
       self.directives = directives

@@ -1,7 +1,6 @@
 /// An executable GraphQL document: operations and the fragments that they use.
 ///
-/// The grammar is that of the October 2021 specification, with two later additions: any Unicode character in the text, and
-/// `\u{1F600}` in strings. Documents are not validated against a schema.
+/// The grammar is that of the September 2025 specification. Documents are not validated against a schema.
 public struct GraphQLDocument: Sendable, Hashable {
   /// A definition at the top level of a document.
   public enum Definition: Sendable, Hashable {

@@ -11,6 +11,8 @@ struct GraphQLParser {
   private(set) var definitionOffsets: [Int] = []
   /// The offset of each selection. A field precedes its selection set.
   var selectionOffsets: [Int] = []
+  /// The places of the descriptions.
+  private(set) var descriptionRanges: [Range<Int>] = []
 
   init(_ bytes: [UInt8], limits: GraphQLLimits) throws(GraphQLSyntaxError) {
     self.limits = limits
@@ -110,14 +112,16 @@ struct GraphQLParser {
     if token.kind == .leftBrace {
       return .operation(Document.OperationDefinition(type: .query, selectionSet: try selectionSet()))
     }
-    let what = "an operation or a fragment"
+    let description = try description()
+    // The short form of a query has no description.
+    let what = description == nil ? "an operation or a fragment" : "query, mutation, subscription or fragment after a description"
     guard token.kind == .name else { throw unexpected(what) }
     let word = lexer.text(at: token.range)
     if let type = Document.OperationDefinition.OperationType(rawValue: word) {
       try advance()
-      return .operation(try operation(type))
+      return .operation(try operation(type, description))
     }
-    if try take(word: "fragment") { return .fragment(try fragment()) }
+    if try take(word: "fragment") { return .fragment(try fragment(description)) }
     if Self.schemaWords.contains(word) {
       throw error(
         .notExecutable, "\"\(word)\" belongs into a schema; a request has operations and fragments only"
@@ -130,21 +134,28 @@ struct GraphQLParser {
     "schema", "scalar", "type", "interface", "union", "enum", "input", "directive", "extend",
   ]
 
+  /// Reads a description; nil if there is none.
+  private mutating func description() throws(GraphQLSyntaxError) -> String? {
+    guard token.kind == .string else { return nil }
+    descriptionRanges.append(token.range)
+    return try takeString()
+  }
+
   private mutating func operation(
-    _ type: Document.OperationDefinition.OperationType
+    _ type: Document.OperationDefinition.OperationType, _ description: String?
   ) throws(GraphQLSyntaxError) -> Document.OperationDefinition {
     let name = token.kind == .name ? try name() : nil
     return Document.OperationDefinition(
-      type: type, name: name, variables: try variables(), directives: try directives(),
+      description: description, type: type, name: name, variables: try variables(), directives: try directives(),
       selectionSet: try selectionSet())
   }
 
-  private mutating func fragment() throws(GraphQLSyntaxError) -> Document.FragmentDefinition {
+  private mutating func fragment(_ description: String?) throws(GraphQLSyntaxError) -> Document.FragmentDefinition {
     guard !isWord("on") else { throw unexpected("the fragment's name") }
     let name = try name("the fragment's name")
     guard try take(word: "on") else { throw unexpected("\"on\"") }
     return Document.FragmentDefinition(
-      name: name, typeCondition: try self.name("the name of a type"), directives: try directives(),
+      description: description, name: name, typeCondition: try self.name("the name of a type"), directives: try directives(),
       selectionSet: try selectionSet())
   }
 
@@ -152,6 +163,7 @@ struct GraphQLParser {
     guard try take(.leftParenthesis) else { return [] }
     var variables: [Document.VariableDefinition] = []
     repeat {
+      let description = try description()
       try expect(.dollar, "a variable")
       let name = try name()
       try expect(.colon, "\":\" and the type of the variable")
@@ -159,7 +171,8 @@ struct GraphQLParser {
       let defaultValue = try take(.equals) ? try value(isConstant: true) : nil
       variables.append(
         Document.VariableDefinition(
-          name: name, type: type, defaultValue: defaultValue, directives: try directives(areConstant: true)))
+          description: description, name: name, type: type, defaultValue: defaultValue,
+          directives: try directives(areConstant: true)))
     } while try !take(.rightParenthesis)
     return variables
   }

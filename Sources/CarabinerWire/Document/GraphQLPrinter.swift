@@ -16,7 +16,8 @@ struct GraphQLPrinter {
   private mutating func append(_ operation: GraphQLDocument.OperationDefinition) {
     let isShorthand =
       operation.type == .query && operation.name == nil && operation.variables.isEmpty
-      && operation.directives.isEmpty
+      && operation.directives.isEmpty && operation.description == nil
+    append(description: operation.description, "\n")
     if !isShorthand {
       text += operation.type.rawValue + (operation.name.map { " " + $0 } ?? "")
       if !operation.variables.isEmpty {
@@ -31,7 +32,13 @@ struct GraphQLPrinter {
     append(operation.selectionSet)
   }
 
+  /// Appends a description and the text between it and what it describes.
+  private mutating func append(description: String?, _ separator: String) {
+    if let description { text += JSONValue.string(description).description + separator }
+  }
+
   private mutating func append(_ fragment: GraphQLDocument.FragmentDefinition) {
+    append(description: fragment.description, "\n")
     text += "fragment \(fragment.name) on \(fragment.typeCondition)"
     append(fragment.directives)
     text += " "
@@ -39,6 +46,7 @@ struct GraphQLPrinter {
   }
 
   private mutating func append(_ variable: GraphQLDocument.VariableDefinition) {
+    append(description: variable.description, " ")
     text += "$\(variable.name): \(variable.type)"
     if let value = variable.defaultValue {
       text += " = "

@@ -70,6 +70,22 @@ struct OperationRulesTests {
     #expect(outcome(body, OperationRules(list: try list(mode))) == expected)
   }
 
+  @Test("G23: the upstream gets no descriptions, and no hash of the text that has them, unless the rules keep them")
+  func descriptions() throws {
+    let described = #""Reads a." query Q("The id." $i: ID) { a(i: $i) }"#
+    let body = JSONValue.object([
+      "query": .string(described), "extensions": ["persistedQuery": ["version": 1, "sha256Hash": "x"], "other": 1],
+    ]).serialized()
+    let parameters = try GraphQLParameters(body: body, contentType: "application/json")
+    let plain = try gate().operation(parameters, nil)
+    #expect(plain.document == "           query Q(          $i: ID) { a(i: $i) }")
+    #expect(plain.extensions == ["other": 1])
+    #expect(try gate().operation(parameters, OperationRules()).document == plain.document)
+    let kept = try gate().operation(parameters, OperationRules(keepsDescriptions: true))
+    #expect(kept.document == described)
+    #expect(kept.extensions.contains("persistedQuery"))
+  }
+
   @Test("G22: listed, unlisted and refused operations are counted")
   func counters() throws {
     let gate = gate()

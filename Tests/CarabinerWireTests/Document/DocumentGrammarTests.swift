@@ -1,7 +1,7 @@
 import CarabinerWire
 import Testing
 
-@Suite("Executable documents are read as the October 2021 specification says")
+@Suite("Executable documents are read as the September 2025 specification says")
 struct DocumentGrammarTests {
   typealias Document = GraphQLDocument
 
@@ -34,6 +34,43 @@ struct DocumentGrammarTests {
         Document.Directive(
           name: "live", arguments: [Document.Argument(name: "rate", value: .int(JSONNumber(3)))])
       ])
+  }
+
+  @Test("operations, fragments and variables may have descriptions, which are kept and printed")
+  func descriptions() throws {
+    let text = #"""
+      """
+      Reads a.
+      """
+      query Q("The id." $id: ID, """Years.""" $y: Int = 1) { a(id: $id, y: $y) }
+      "Some \u0022fields\u0022." fragment F on Query { a }
+      "Changes." mutation { b }
+      """#
+    let document = try Document(parsing: text)
+    let query = try #require(document.operation(named: "Q"))
+    #expect(query.description == "Reads a.")
+    #expect(query.variables.map(\.description) == ["The id.", "Years."])
+    #expect(document.fragment(named: "F")?.description == #"Some "fields"."#)
+    #expect(document.operations.last?.description == "Changes.")
+    #expect(try Document(parsing: document.description) == document)
+    #expect(try Document(parsing: "query Q { a }").operations.first?.description == nil)
+  }
+
+  @Test(
+    "a description belongs to a keyword or a variable",
+    arguments: [#""a" { a }"#, #""a""#, #""a" "b" query { a }"#, #"query "a" { a }"#, #"query Q("a") { a }"#, #"{ "a" b }"#])
+  func misplacedDescriptions(text: String) {
+    let error = #expect(throws: GraphQLSyntaxError.self) { try Document(parsing: text) }
+    #expect(error?.code == .unexpectedToken || error?.code == .unexpectedEnd)
+  }
+
+  @Test("descriptions are removed from a text without moving its lines")
+  func withoutDescriptions() throws {
+    let text = "\"\"\"\nReads é.\n\"\"\"\nquery Q(\"x\" $i: ID = \"x\") { a(b: \"x\") }\n\"y\"\nfragment F on T { a }"
+    let plain = try #require(try Document.parsingWithoutDescriptions(text).text)
+    #expect(plain == "   \n         \n   \nquery Q(    $i: ID = \"x\") { a(b: \"x\") }\n   \nfragment F on T { a }")
+    #expect(try Document(parsing: plain).operation(named: "Q")?.variables.first?.defaultValue == .string("x"))
+    #expect(try Document.parsingWithoutDescriptions(plain).text == nil)
   }
 
   @Test("fields, spreads and inline fragments are distinguished")

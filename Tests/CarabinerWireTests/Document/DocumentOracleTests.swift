@@ -14,7 +14,10 @@ struct DocumentOracleTests {
       let text = random.document()
       let mutated = random.generator.mutate(Array(text.utf8), alphabet: alphabet)
       for source in [text, String(validating: mutated, as: UTF8.self)].compactMap(\.self) {
-        let printed = (try? GraphQLDocument(parsing: source))?.description
+        let parsed = try? GraphQLDocument.parsingWithoutDescriptions(source)
+        // graphql-core does not know descriptions of operations.
+        if parsed?.text != nil { continue }
+        let printed = parsed?.document.description
         lines.append(["source": .string(source), "printed": printed.map(JSONValue.string) ?? nil])
       }
     }

@@ -3,8 +3,13 @@ import TestTools
 /// Random executable documents with all parts of the grammar, in unusual but valid spelling.
 struct RandomDocument {
   var generator: SeededGenerator
+  /// Whether some definitions and variables have descriptions.
+  private let describes: Bool
 
-  init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+  init(seed: UInt64, describes: Bool = false) {
+    generator = SeededGenerator(seed: seed)
+    self.describes = describes
+  }
 
   private static let names = [
     "a", "b", "name", "on", "query", "fragment", "type", "_x9", "Hero", "true", "null", "ID",
@@ -29,19 +34,21 @@ struct RandomDocument {
     switch Int.random(in: 0..<5, using: &generator) {
     case 0: return selectionSet(4)
     case 1:
-      return token("fragment") + token(name(but: ["on"])) + token("on") + token(name()) + directives()
+      return description() + token("fragment") + token(name(but: ["on"])) + token("on") + token(name()) + directives()
         + selectionSet(3)
     default:
       let type = token(pick(["query", "mutation", "subscription"]))
-      return type + (generator.chance(2) ? token(name()) : "") + variables() + directives() + selectionSet(4)
+      return description() + type + (generator.chance(2) ? token(name()) : "") + variables() + directives() + selectionSet(4)
     }
   }
+
+  private mutating func description() -> String { describes && generator.chance(3) ? token(pick(Self.strings)) : "" }
 
   private mutating func variables() -> String {
     guard generator.chance(2) else { return "" }
     return token("(")
       + some(3) { random in
-        random.token("$") + random.token(random.name()) + random.token(":") + random.type(3)
+        random.description() + random.token("$") + random.token(random.name()) + random.token(":") + random.type(3)
           + (random.generator.chance(3) ? random.token("=") + random.value(2, isConstant: true) : "")
           + random.directives(areConstant: true)
       } + token(")")
