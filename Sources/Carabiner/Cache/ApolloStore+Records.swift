@@ -4,13 +4,15 @@ extension ApolloStore {
   /// - Throws: The error of the cache; ``StoreError`` with code `reentrantTransaction`.
   package func currentRecords(forKeys keys: [String]) async throws -> [Record] {
     try TransactionScope.checkOutside(self)
-    let found = try await locked(.read) { try await self.cache.records(forKeys: keys) }.compactMap(\.self)
-    guard !policy.isAgeless else { return found }
+    let found = try await locked(.read) { try await self.cache.records(forKeys: keys) }
+    return withoutOldFields(found).compactMap { $0?.table.count == 0 && !policy.isAgeless ? nil : $0 }
+  }
+
+  /// The records without the fields that are too old.
+  func withoutOldFields(_ records: [Record?]) -> [Record?] {
+    guard !policy.isAgeless else { return records }
     let now = StoreClock.now
-    return found.compactMap { record in
-      let current = withoutOldFields(record, now: now)
-      return current.table.count == 0 ? nil : current
-    }
+    return records.map { record in record.map { withoutOldFields($0, now: now) } }
   }
 
   private func withoutOldFields(_ record: Record, now: Int64) -> Record {

@@ -44,7 +44,7 @@ extension GraphQLResult {
         throw RequestChainError(
           .noResults, "an interceptor made a value of \(Data.self), which is not Encodable; the chain of the core needs its JSON")
       }
-      object["data"] = try JSONValue(parsing: [UInt8](try JSONEncoder().encode(encodable)))
+      object["data"] = try JSONValue(withNullsOf: encodable)
     } else if errors == nil {
       object["data"] = .null
     }

@@ -71,6 +71,96 @@ struct ObjectTransactionTests {
     #expect(try await ApolloStore().update(ProfileQuery()) { (_: inout ProfileQuery.Data) in Issue.record("called") } == false)
   }
 
+  @Test("K13: a property that is set to nil is null in the store, in operations and in fragments")
+  func setToNil() async throws {
+    try await store.write(
+      ["me": ["__typename": "User", "id": "1", "name": "Ann", "nickname": "A", "home": ["planet": "Mars"]]], for: ProfileQuery())
+    try await store.update(ProfileQuery()) { (data: inout ProfileQuery.Data) in
+      data.me?.nickname = nil
+      data.me?.home?.planet = nil
+    }
+    let me = try #require(try await store.load(ProfileQuery())?.data?.me)
+    #expect(me.nickname == nil && me.home == .init(planet: nil))
+    try await store.publish(
+      #"{"me":{"__typename":"User","id":"1","nickname":"B"}}"#, for: .query("{ me { __typename id nickname } }"))
+    try await store.updateObject(ofType: Person.self, withKey: "User:1") { $0.nickname = nil }
+    #expect(try await store.record("User:1")?["nickname"] == .null)
+    #expect(try await store.record("User:1")?["posts"] == nil)
+    try await store.update(ProfileQuery()) { (data: inout ProfileQuery.Data) in data.me = nil }
+    #expect(try await store.load(ProfileQuery())?.data == .init(me: nil))
+  }
+
+  @Test("K13: a typed write can be read back, also with optionals that are nil")
+  func writtenNil() async throws {
+    let data = ProfileQuery.Data(me: .init(type: "User", id: "1", name: "Ann", nickname: nil, home: .init(planet: nil)))
+    try await store.withinReadWriteTransaction { try await $0.write(data, for: ProfileQuery()) }
+    #expect(try await store.load(ProfileQuery())?.data == data)
+    try await store.withinReadWriteTransaction { try await $0.write(.init(me: nil), for: ProfileQuery()) }
+    #expect(try await store.load(ProfileQuery())?.data == .init(me: nil))
+  }
+
+  private struct FriendsQuery: GraphQLQuery {
+    struct Data: Codable, Sendable, Equatable {
+      struct Friend: Codable, Sendable, Equatable {
+        enum CodingKeys: String, CodingKey {
+          case type = "__typename"
+          case id, nick
+        }
+
+        var type = "User"
+        var id: String
+        var nick: String?
+      }
+
+      var friends: [Friend]
+    }
+
+    var operationName: String? { nil }
+    var document: String { "{ friends { __typename id nick } }" }
+  }
+
+  @Test("K11: in a list, only what an object of the store has becomes null, however the list is changed")
+  func nilsInLists() async throws {
+    try await store.publish(
+      #"{"friends":[{"__typename":"User","id":"1","nick":"x"},{"__typename":"User","id":"2","nick":"y"}]}"#,
+      for: .query("{ friends { __typename id nick } }"))
+    try await store.publish(
+      #"{"other":{"__typename":"User","id":"3"}}"#, for: .query("{ other { __typename id } }"))
+    try await store.update(FriendsQuery()) { (data: inout FriendsQuery.Data) in
+      data.friends.removeFirst()
+      data.friends[0].nick = nil
+      data.friends.append(.init(id: "3"))
+      data.friends.append(.init(id: "4"))
+    }
+    #expect(try await store.record("User:1")?["nick"] == "x")
+    #expect(try await store.record("User:2")?["nick"] == .null)
+    #expect(try await store.record("User:3")?.object?.contains("nick") == false)
+    #expect(try await store.record("User:4")?["nick"] == .null)
+  }
+
+  private struct CreatureQuery: GraphQLQuery {
+    struct Data: Codable, Sendable, Equatable {
+      struct Creature: Codable, Sendable, Equatable {
+        var name: String
+        var height: Int?
+        var model: String?
+      }
+
+      var it: Creature
+    }
+
+    var operationName: String? { nil }
+    var document: String { "{ it { name ... on Human { height } ... on Droid { model } } }" }
+  }
+
+  @Test("K2: a nil of a fragment that does not apply proves nothing about the type")
+  func fragmentsOfTypes() async throws {
+    let data = CreatureQuery.Data(it: .init(name: "R2", height: nil, model: "Astromech"))
+    try await store.withinReadWriteTransaction { try await $0.write(data, for: CreatureQuery()) }
+    #expect(try await store.load(CreatureQuery())?.data == data)
+    #expect(try await store.record("QUERY_ROOT.it")?.object?.contains("height") == false)
+  }
+
   @Test("K11: what is left out of a JSON update is not there, and proves nothing about fragments")
   func jsonUpdate() async throws {
     try await fill()
@@ -101,7 +191,8 @@ struct ObjectTransactionTests {
     #expect(try await store.data(.query("{ me { name posts(first: 2) { title } } }"))?["me"]?["name"] == "Bea")
     #expect(try await store.readObject(ofType: Person.self, withKey: "User:1", variables: ["n": 3]) == nil)
     try await store.writeObject(Person(name: "Cleo"), withKey: "User:2")
-    #expect(try await store.record("User:2") == ["name": "Cleo"])
+    #expect(try await store.record("User:2") == ["name": "Cleo", "nickname": nil, "posts": nil])
+    #expect(try await store.readObject(ofType: Person.self, withKey: "User:2") == Person(name: "Cleo"))
     let isChanged = try await store.updateObject(ofType: Person.self, withKey: "User:3") { _ in Issue.record("called") }
     #expect(!isChanged)
   }

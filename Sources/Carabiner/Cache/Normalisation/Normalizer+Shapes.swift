@@ -46,14 +46,15 @@ extension Normalizer {
   /// fields present is otherwise assumed to apply, and the record does not store that.
   private func addByEvidence(_ number: Int, of plan: SelectionPlan, _ entry: Int, to choice: inout SelectionVariant.Choice) {
     let (part, bit) = (plan.parts[number], 1 << UInt64(number) as UInt64)
-    guard isPartial ? hasSomeField(of: part, entry) : hasFields(of: part, of: plan, entry) else {
+    let isShown = !isTyped || hasSomeValue(of: part, entry)
+    guard isShown, isPartial ? hasSomeField(of: part, entry) : hasFields(of: part, of: plan, entry) else {
       // A deferred fragment may arrive later.
       if part.latePart == nil, !isPartial { choice.known |= bit }
       return
     }
     // The response has the fields of two fragments that exclude each other. Neither can be chosen.
     for rival in plan.parts.indices where part.rivals & 1 << UInt64(rival) != 0 {
-      if hasFields(of: plan.parts[rival], of: plan, entry) { return }
+      if !isTyped || hasSomeValue(of: plan.parts[rival], entry), hasFields(of: plan.parts[rival], of: plan, entry) { return }
     }
     choice.applied |= bit
     if isPartial { return }
@@ -70,6 +71,15 @@ extension Normalizer {
 
   private func hasSomeField(of part: SelectionPlan.Part, _ entry: Int) -> Bool {
     part.fields.isEmpty || part.fields.contains { member($0.field.responseKey, of: entry) != nil }
+  }
+
+  private func hasSomeValue(of part: SelectionPlan.Part, _ entry: Int) -> Bool {
+    part.fields.isEmpty
+      || part.fields.contains { field in
+        guard let value = member(field.field.responseKey, of: entry) else { return false }
+        if case .null = tape[value].kind { return false }
+        return true
+      }
   }
 
   private func hasFields(of part: SelectionPlan.Part, of plan: SelectionPlan, _ entry: Int) -> Bool {

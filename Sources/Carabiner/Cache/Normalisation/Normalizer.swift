@@ -28,6 +28,8 @@ struct Normalizer: ~Copyable {
   let idKeys: Bool
   /// Whether missing fields have no meaning, because the text is not from a server.
   let isPartial: Bool
+  /// Whether null does not show that the object has the field.
+  let isTyped: Bool
   /// The text, followed by the values of records that are not in the text.
   private(set) var buffer: [UInt8]
   private let constants: Int
@@ -49,13 +51,14 @@ struct Normalizer: ~Copyable {
   ///   - root: The place of the object.
   ///   - rootKey: The key of the object's record; nil for that of the operation's root.
   ///   - isPartial: Whether fields may be missing that the object has.
+  ///   - isTyped: Whether fields may be null that the object does not have.
   /// - Throws: `PlanError.mismatch` if the object has another shape than the plan.
   static func records(
     of text: Span<UInt8>, _ tape: JSONTape, root: Int, _ plan: OperationPlan, _ call: PlanCall,
-    policy: CacheKeyPolicy, received: Int64, rootKey: String? = nil, isPartial: Bool = false
+    policy: CacheKeyPolicy, received: Int64, rootKey: String? = nil, isPartial: Bool = false, isTyped: Bool = false
   ) throws(PlanError) -> RecordBatch {
     var normalizer = Normalizer(
-      text: text, tape: tape.entries, root: root, call: call, policy: policy, isPartial: isPartial)
+      text: text, tape: tape.entries, root: root, call: call, policy: policy, isPartial: isPartial, isTyped: isTyped)
     var shape: Shape?
     let rootKey = rootKey ?? plan.rootKey
     _ = try normalizer.object(root, plan.root, Place(base: rootKey, field: nil), nil, rootKey: rootKey, &shape)
@@ -65,11 +68,12 @@ struct Normalizer: ~Copyable {
   }
 
   private init(
-    text: Span<UInt8>, tape: [JSONTape.Entry], root: Int, call: PlanCall, policy: CacheKeyPolicy, isPartial: Bool
+    text: Span<UInt8>, tape: [JSONTape.Entry], root: Int, call: PlanCall, policy: CacheKeyPolicy, isPartial: Bool, isTyped: Bool
   ) {
     self.tape = tape
     self.root = root
     self.isPartial = isPartial
+    self.isTyped = isTyped
     self.call = call
     self.policy = policy
     idKeys = policy.keyFields.isEmpty && policy.defaultKeyFields == ["id"]

@@ -37,6 +37,11 @@ public struct Record: Sendable, Hashable {
   /// The raw JSON of a field; nil if there is none.
   public subscript(name: String) -> [UInt8]? { table.position(of: name).map { Array(table.bytes(at: $0)) } }
 
+  /// Whether a field is null.
+  func isNull(_ name: String) -> Bool {
+    table.position(of: name).map { table.bytes(at: $0).elementsEqual("null".utf8) } ?? false
+  }
+
   /// The time of receipt of a field in milliseconds since 1970; nil if there is no such field.
   public func received(_ name: String) -> Int64? { table.position(of: name).map { table.received(at: $0) } }
 

@@ -24,7 +24,7 @@ extension ReadWriteTransaction {
       var object = try Self.decode(type, bytes)
     else { return false }
     try body(&object)
-    try await writeObject(object, ofType: type, withKey: key, variables: variables)
+    try await write(WrittenData(encoding: object, isPartial: true, isChange: true), type, key, variables)
     return true
   }
 
@@ -40,14 +40,21 @@ extension ReadWriteTransaction {
     return true
   }
 
-  /// Writes the fields of the object under a key. If the object does not exist, it is created.
+  private func write<Object: GraphQLFragment>(
+    _ data: WrittenData, _ type: Object.Type, _ key: String, _ variables: JSONObject
+  ) async throws {
+    let plan = PlanLibrary.shared.fragmentPlan(document: type.document, name: type.fragmentName)
+    try await write(data, plan, variables: variables, rootKey: key, of: "the object \(key)")
+  }
+
+  /// Writes the fields of the object under a key. If the object does not exist, it is created. An optional that is nil is written as
+  /// null.
   ///
   /// - Throws: The error of the cache; ``StoreError`` with code `transactionEnded` or `notNormalisable`.
   public func writeObject<Object: GraphQLFragment>(
     _ object: Object, ofType type: Object.Type = Object.self, withKey key: String, variables: JSONObject = [:]
   ) async throws {
-    let plan = PlanLibrary.shared.fragmentPlan(document: type.document, name: type.fragmentName)
-    try await write(try Self.json(object), plan, variables: variables, rootKey: key, isPartial: true, of: "the object \(key)")
+    try await write(WrittenData(encoding: object, isPartial: true), type, key, variables)
   }
 
   /// Writes the fields of the object under a key as JSON, by the first fragment of a document.
@@ -55,6 +62,6 @@ extension ReadWriteTransaction {
     _ object: JSONValue, fragment: String, withKey key: String, variables: JSONObject = [:]
   ) async throws {
     let plan = PlanLibrary.shared.fragmentPlan(document: fragment, name: nil)
-    try await write(object, plan, variables: variables, rootKey: key, isPartial: true, of: "the object \(key)")
+    try await write(WrittenData(object, isPartial: true), plan, variables: variables, rootKey: key, of: "the object \(key)")
   }
 }

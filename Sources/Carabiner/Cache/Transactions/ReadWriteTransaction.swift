@@ -1,5 +1,4 @@
 public import CarabinerWire
-internal import FoundationEssentials
 
 /// Reads and changes a store. It is valid only inside its closure.
 ///
@@ -30,37 +29,49 @@ public struct ReadWriteTransaction: Sendable {
   /// - Throws: The error of the cache; ``StoreError`` with code `transactionEnded`, or with `notNormalisable` if the data does not
   ///   have the shape of the operation.
   public func write(_ data: JSONValue, for operation: some GraphQLOperation) async throws {
-    try await write(data, for: operation, isPartial: false)
+    try await write(WrittenData(data), for: operation)
   }
 
-  private func write(_ data: JSONValue, for operation: some GraphQLOperation, isPartial: Bool) async throws {
-    try reader.scope.checkOpen()
+  private func write(_ data: WrittenData, for operation: some GraphQLOperation) async throws {
     let plan = PlanLibrary.shared.plan(document: operation.document, operationName: operation.operationName)
-    try await write(
-      data, plan, variables: operation.variables, rootKey: nil, isPartial: isPartial, of: operation.displayName)
+    try await write(data, plan, variables: operation.variables, rootKey: nil, of: operation.displayName)
   }
 
   /// Writes an object by a plan.
   func write(
-    _ data: JSONValue, _ plan: OperationPlan?, variables: JSONObject, rootKey: String?, isPartial: Bool, of name: String
+    _ data: WrittenData, _ plan: OperationPlan?, variables: JSONObject, rootKey: String?, of name: String
   ) async throws {
     try reader.scope.checkOpen()
-    let text = data.serialized()
-    guard data.object != nil, let tape = try? JSONTape(scanning: text.span, limits: .highest), let plan,
+    let text = data.json.serialized()
+    guard data.json.object != nil, let tape = try? JSONTape(scanning: text.span, limits: .highest), let plan,
       let records = try? Normalizer.records(
         of: text.span, tape, root: 0, plan, plan.call(variables: variables), policy: reader.store.policy,
-        received: StoreClock.now, rootKey: rootKey, isPartial: isPartial)
+        received: StoreClock.now, rootKey: rootKey, isPartial: data.isPartial, isTyped: data.isTyped)
     else {
       throw StoreError(
         .notNormalisable, "the data of \(name) does not have the shape of its document; compare both")
     }
-    _ = try await overlay.merge(records: RecordSet(records))
+    let set = RecordSet(records)
+    _ = try await overlay.merge(records: data.isChange ? try await withoutUnknownNulls(set) : set)
   }
 
-  /// Writes the data of a typed operation.
+  /// The records without the nulls of fields that the store does not have.
+  private func withoutUnknownNulls(_ set: RecordSet) async throws -> RecordSet {
+    var records = set.list(policy: reader.store.policy)
+    let known = try await reader.store.withoutOldFields(overlay.records(forKeys: records.map(\.key)))
+    for (position, existing) in known.enumerated() {
+      guard let existing else { continue }
+      for name in records[position].names where existing[name] == nil && records[position].isNull(name) {
+        records[position].remove(name)
+      }
+    }
+    return RecordSet(records)
+  }
+
+  /// Writes the data of a typed operation. An optional that is nil is written as null.
   public func write<Operation: GraphQLOperation>(_ data: Operation.Data, for operation: Operation) async throws
   where Operation.Data: Encodable {
-    try await write(try Self.json(data), for: operation)
+    try await write(WrittenData(encoding: data), for: operation)
   }
 
   /// Changes the stored data of an operation. Fields that were never fetched are left out, and may be added.
@@ -71,11 +82,12 @@ public struct ReadWriteTransaction: Sendable {
     guard let bytes = try await partialData(of: operation) else { return false }
     var data = try JSONValue(parsing: bytes)
     try body(&data)
-    try await write(data, for: operation, isPartial: true)
+    try await write(WrittenData(data, isPartial: true), for: operation)
     return true
   }
 
-  /// Changes the stored data of a typed operation. Optional fields that were never fetched are nil.
+  /// Changes the stored data of a typed operation. Optional fields that were never fetched are nil, and stay unknown unless they are
+  /// set.
   ///
   /// - Returns: Whether the store has the data. If a field that is not optional is missing, `body` is not called.
   @discardableResult
@@ -87,7 +99,7 @@ public struct ReadWriteTransaction: Sendable {
       return false
     }
     try body(&data)
-    try await write(try Self.json(data), for: operation, isPartial: true)
+    try await write(WrittenData(encoding: data, isPartial: true, isChange: true), for: operation)
     return true
   }
 
@@ -104,10 +116,6 @@ public struct ReadWriteTransaction: Sendable {
     } catch DecodingError.keyNotFound {
       return nil
     }
-  }
-
-  static func json(_ value: some Encodable) throws -> JSONValue {
-    try JSONValue(parsing: [UInt8](try JSONEncoder().encode(value)))
   }
 
   /// Merges records.
