@@ -44,7 +44,7 @@ final class SocketDriver: @unchecked Sendable {
   func start<Request: GraphQLRequest>(_ request: Request) throws -> SocketResults<Request.Operation> {
     start(
       request.operation.operationType, payload: try request.operationPayload(), progress: request.context.subscription,
-      throwsErrors: false)
+      throwsErrors: request.operation.operationType == .subscription)
   }
 
   /// Starts an operation that is given as a JSON object.

@@ -135,20 +135,26 @@ struct SocketProtocolTests {
     #expect(server.connections == 1)
   }
 
-  @Test("I1: an error message is a result with errors, and the last", arguments: WebSocketProtocol.allCases)
+  @Test(
+    "I1: an error message ends a subscription with SubscriptionError, and is the last result of a query",
+    arguments: WebSocketProtocol.allCases)
   func errorMessage(dialect: WebSocketProtocol) async throws {
     let isOld = dialect == .graphQLWS
     let server = try ScriptedServer.sockets { socket in
       try socket.begin()
-      guard let id = try socket.id(of: isOld ? "start" : "subscribe") else { return }
-      let error = #"{"message":"no such field","extensions":{"code":"BAD"}}"#
-      try socket.send(#"{"id":"\#(id)","type":"error","payload":\#(isOld ? error : "[\(error)]")}"#)
+      for _ in 0..<2 {
+        guard let id = try socket.id(of: isOld ? "start" : "subscribe") else { return }
+        let error = #"{"message":"no such field","extensions":{"code":"BAD"}}"#
+        try socket.send(#"{"id":"\#(id)","type":"error","payload":\#(isOld ? error : "[\(error)]")}"#)
+      }
       _ = socket.closeCode()
     }
-    let outcome = try await ApolloClient.socket(server.socketURL) { $0.webSocketProtocol = dialect }.counts()
-    #expect(outcome.error == nil)
-    #expect(outcome.errors == ["no such field"])
-    #expect(outcome.counts == [nil])
+    let client = try ApolloClient.socket(server.socketURL) { $0.webSocketProtocol = dialect }
+    let outcome = await client.counts()
+    #expect((outcome.error as? SubscriptionError)?.errors.map(\.code) == ["BAD"])
+    #expect(outcome.counts.isEmpty)
+    let response = try await client.fetch(query: CountQuery(), cachePolicy: .networkOnly)
+    #expect(response.errors?.map(\.message) == ["no such field"])
   }
 
   @Test("I1: leaving the loop notifies the server, and so does cancelling the task")

@@ -275,8 +275,26 @@ struct SocketSessionTests {
   }
 
   @Test(
+    "J2.19: a message of an unknown type is logged, and affects no operation",
+    arguments: [#"{"type":"data","id":"1","payload":{}}"#, #"{"type":"notice"}"#, #"{"type":""}"#])
+  func unknownType(text: String) {
+    var run = SessionRun.ready()
+    run.receive(text)
+    #expect(run.words() == ["warning"])
+    run.receive(#"{"id":"1","type":"next","payload":{"data":1}}"#)
+    #expect(run.words() == [#"1 gets {"data":1}"#])
+    var early = SessionRun()
+    early.subscribe(1)
+    early.session.opened(initialPayload: nil)
+    _ = early.words()
+    early.receive(text)
+    early.receive(#"{"type":"connection_ack"}"#)
+    #expect(early.words().contains("1 is active"))
+  }
+
+  @Test(
     "I1: messages that are not valid end the connection with a clear error",
-    arguments: ["", "nonsense", "[]", "{}", #"{"type":"data","id":"1","payload":{}}"#, #"{"type":"next","payload":{}}"#])
+    arguments: ["", "nonsense", "[]", "{}", #"{"type":7}"#, #"{"type":"next","payload":{}}"#])
   func invalid(text: String) {
     var run = SessionRun.ready()
     run.receive(text)

@@ -258,6 +258,8 @@ package struct SocketSession {
     do throws(ServerMessage.Fault) {
       message = try ServerMessage(reading: text.span, options.dialect, limits: options.json)
     } catch {
+      // A server may speak a newer version of the protocol.
+      if case .unknownType = error { return actions.append(.log("a message is ignored: \(error)", isWarning: true)) }
       let head = String(decoding: text.prefix(100), as: UTF8.self).debugDescription
       return giveUp(
         .invalidMessage,
