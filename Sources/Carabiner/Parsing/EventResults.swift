@@ -34,6 +34,9 @@ final class EventResults<Request: GraphQLRequest>: @unchecked Sendable {
       if let event = try nextEvent() {
         switch event.type {
         case "next": return .element(try result(of: event.data))
+        // Some servers send results without a name. Other data without a name is a heartbeat.
+        case StreamedEvent.unnamed:
+          if let result = try? result(of: event.data) { return .element(result) }
         case "complete":
           await response.drain(areChunksOver: areChunksOver, limits)
           return .end

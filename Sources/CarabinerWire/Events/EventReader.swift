@@ -92,6 +92,6 @@ public struct EventReader: Sendable {
       hasData = false
     }
     guard hasData || !type.isEmpty else { return nil }
-    return StreamedEvent(type: type.isEmpty ? "message" : type, data: data)
+    return StreamedEvent(type: type.isEmpty ? StreamedEvent.unnamed : type, data: data)
   }
 }

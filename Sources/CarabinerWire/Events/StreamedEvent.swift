@@ -1,6 +1,9 @@
 /// An event of an event stream (`text/event-stream`).
 public struct StreamedEvent: Sendable, Hashable {
-  /// The type; "message" if the server named none.
+  /// The type of an event that the server gave no name.
+  public static let unnamed = "message"
+
+  /// The type; ``unnamed`` if the server named none.
   public let type: String
   /// The data, its lines joined with line feeds.
   public let data: [UInt8]

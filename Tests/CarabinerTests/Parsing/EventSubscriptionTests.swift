@@ -33,6 +33,15 @@ struct EventSubscriptionTests {
     #expect(outcome.results == [text])
   }
 
+  @Test("results without a name are results, and other data without a name is a heartbeat")
+  func unnamed() async throws {
+    let outcome = try await outcome(
+      "data: \(data(1))\n\n", "data: {}\n\ndata:\n\ndata: ping\n\n", "event: message\ndata: \(data(2))\n\n",
+      next(3) + "event: complete\n\n")
+    #expect(outcome.error == nil)
+    #expect(outcome.results == [data(1), data(2), data(3)])
+  }
+
   @Test("no result is read behind the event complete")
   func afterComplete() async throws {
     let outcome = try await outcome(next(1) + "event: complete\n\n" + next(2)) { _ in .element(Data(self.next(3).utf8)) }
