@@ -95,6 +95,23 @@ struct RequestTests {
     #expect(service.server.requests.map(Self.describe) == [row.first] + (row.second.map { [$0] } ?? []))
   }
 
+  @Test(
+    "J1.46: a hash may be refused with a status of 400 to 499; other answers with such a status are errors",
+    arguments: [
+      ("400 Bad", "PersistedQueryNotFound", 2), ("404 Gone", "PersistedQueryNotFound", 2),
+      ("400 Bad", "PersistedQueryNotSupported", 2),
+      ("400 Bad", "no", 1), ("403 No", "PersistedQueryNotFound", 1), ("500 Bad", "PersistedQueryNotFound", 1),
+    ])
+  func refusedWithStatus(status: String, message: String, requests: Int) async throws {
+    let service = try Service(persists: true) { request, peer in
+      let hasDocument = Self.describe(request).contains("document")
+      try peer.json(hasDocument ? heroJSON : #"{"errors":[{"message":"\#(message)"}]}"#, status: hasDocument ? "200 OK" : status)
+    }
+    let words = await service.fetch()
+    #expect((words == ["server R2"]) == (requests == 2), "\(words)")
+    #expect(service.server.requests.count == requests)
+  }
+
   @Test("J1.46: a hash that stays unknown is an error; a server without persisted queries gets documents from then on")
   func refusals() async throws {
     func service(_ code: String) throws -> Service {

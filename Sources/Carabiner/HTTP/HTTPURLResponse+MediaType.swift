@@ -30,4 +30,12 @@ extension HTTPURLResponse {
 
   /// Whether the media type is that of a GraphQL response.
   package var isGraphQLResponse: Bool { mediaType == "application/graphql-response+json" }
+
+  /// The statuses of 400 to 499 that concern the caller and not the operation. Later stages handle them as errors.
+  private static let callerStatuses: Set<Int> = [401, 403, 407, 408, 429]
+
+  /// Whether the response has an error status and a body in which some servers send GraphQL errors.
+  package var mayHoldGraphQLErrors: Bool {
+    (400..<500).contains(statusCode) && !Self.callerStatuses.contains(statusCode) && mediaType == "application/json"
+  }
 }

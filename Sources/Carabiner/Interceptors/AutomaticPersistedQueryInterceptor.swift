@@ -100,24 +100,6 @@ extension GraphQLRequest {
   }
 }
 
-/// The reason why a server rejects a hash.
-private enum PersistedQueryRefusal {
-  case notFound
-  case notSupported
-
-  init?(_ errors: [GraphQLError]) {
-    if errors.contains(where: { $0.message == "PersistedQueryNotFound" || $0.code == "PERSISTED_QUERY_NOT_FOUND" }) {
-      self = .notFound
-    } else if errors.contains(where: {
-      $0.message == "PersistedQueryNotSupported" || $0.code == "PERSISTED_QUERY_NOT_SUPPORTED"
-    }) {
-      self = .notSupported
-    } else {
-      return nil
-    }
-  }
-}
-
 extension Sequence<UInt8> {
   /// Two lower-case digits for each byte.
   package var hexDigits: String {

@@ -3,15 +3,14 @@ public import FoundationEssentials
 
 /// Throws ``ResponseCodeError`` for a response whose status is not 200 to 299, as soon as its head arrives.
 ///
-/// A response with the media type `application/graphql-response+json` passes with any status, because its body is a GraphQL response.
+/// A response with the media type `application/graphql-response+json` passes with any status, because its body is a GraphQL response. So
+/// does a response of `application/json` with a status of 400 to 499 that rejects the hash of a persisted query: the client then sends
+/// the document.
 public struct ResponseCodeInterceptor: HTTPInterceptor {
   public var stageName: String { "response-code" }
 
   /// The maximal number of bytes of the body in the error.
   public static let bodyPrefixLimit = 4096
-
-  /// The statuses of 400 to 499 that concern the caller and not the operation. Later stages handle them as errors.
-  private static let callerStatuses: Set<Int> = [401, 403, 407, 408, 429]
 
   private let passesGraphQLErrors: Bool
 
@@ -24,17 +23,17 @@ public struct ResponseCodeInterceptor: HTTPInterceptor {
   public func intercept(request: URLRequest, next: NextHTTPInterceptorFunction) async throws -> HTTPResponse {
     let response = try await next(request)
     if passes(response.response) { return response }
-    if passesGraphQLErrors, Self.mayHoldGraphQLErrors(response.response) { return try await graphQLErrors(in: response) }
-    throw ResponseCodeError(response: response.response, body: await bodyPrefix(of: response.chunks))
+    if passesGraphQLErrors, response.response.mayHoldGraphQLErrors { return try await graphQLErrors(in: response) }
+    let body = await bodyPrefix(of: response.chunks)
+    guard PersistedQueryRefusal(response.response, body: body) == nil else {
+      return HTTPResponse(response: response.response, chunks: PullStream(body))
+    }
+    throw ResponseCodeError(response: response.response, body: body)
   }
 
   public var traits: InterceptorHints { [.bindsNoTaskLocals, .seesOnlyHeads] }
 
   public func passes(_ head: HTTPURLResponse) -> Bool { head.isSuccessful || head.isGraphQLResponse }
-
-  private static func mayHoldGraphQLErrors(_ head: HTTPURLResponse) -> Bool {
-    (400..<500).contains(head.statusCode) && !callerStatuses.contains(head.statusCode) && head.mediaType == "application/json"
-  }
 
   /// The response with its body read.
   ///

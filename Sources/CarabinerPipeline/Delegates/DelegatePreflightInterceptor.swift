@@ -102,7 +102,7 @@ extension DelegateAttempt {
   }
 }
 
-/// Refuses responses whose status is not 200 to 299, with their whole body.
+/// Refuses responses whose status is not 200 to 299, with their whole body, unless they reject the hash of a persisted query.
 struct DelegateStatusInterceptor: HTTPInterceptor {
   var stageName: String { "response-code" }
 
@@ -112,7 +112,10 @@ struct DelegateStatusInterceptor: HTTPInterceptor {
 
   static func checked(_ response: Carabiner.HTTPResponse) async throws -> Carabiner.HTTPResponse {
     guard !response.response.isSuccessful else { return response }
-    throw GraphQLHTTPResponseError(
-      body: try await response.chunks.collected(), response: response.response, kind: .errorResponse)
+    let body = try await response.chunks.collected()
+    guard PersistedQueryRefusal(response.response, body: body) == nil else {
+      return Carabiner.HTTPResponse(response: response.response, chunks: PullStream(body))
+    }
+    throw GraphQLHTTPResponseError(body: body, response: response.response, kind: .errorResponse)
   }
 }

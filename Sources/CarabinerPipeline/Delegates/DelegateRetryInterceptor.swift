@@ -64,10 +64,6 @@ extension GraphQLResponse {
   /// The errors of the server; nil if there are none, or if they are the protocol of persisted queries.
   fileprivate var errorsToAskAbout: [GraphQLError]? {
     guard source == .server, hasErrors, let errors, !errors.isEmpty else { return nil }
-    let isProtocol = errors.contains { error in
-      ["PersistedQueryNotFound", "PersistedQueryNotSupported"].contains(error.message)
-        || ["PERSISTED_QUERY_NOT_FOUND", "PERSISTED_QUERY_NOT_SUPPORTED"].contains(error.code)
-    }
-    return isProtocol ? nil : errors
+    return PersistedQueryRefusal(errors) == nil ? errors : nil
   }
 }

@@ -41,15 +41,13 @@ public struct AutomaticPersistedQueryInterceptor: ApolloInterceptor {
     }
     guard let result = response?.parsedResponse else { return fail(.noParsedResponse) }
     let name = request.operation.operationName ?? ""
-    let errors = result.errors ?? []
-    if errors.contains(where: { $0.message == "PersistedQueryNotSupported" || $0.code == "PERSISTED_QUERY_NOT_SUPPORTED" }) {
-      json.refusePersistedQueries()
-    } else if errors.contains(where: { $0.message == "PersistedQueryNotFound" || $0.code == "PERSISTED_QUERY_NOT_FOUND" }) {
+    switch PersistedQueryRefusal(result.errors ?? []) {
+    case .notSupported: json.refusePersistedQueries()
+    case .notFound:
       if json.isPersistedQueryRetry { return fail(.persistedQueryRetryFailed(operationName: name)) }
       if request.operation.document.isEmpty { return fail(.persistedQueryNotFoundForPersistedOnlyQuery(operationName: name)) }
       json.isPersistedQueryRetry = true
-    } else {
-      return chain.proceedAsync(request: request, response: response, completion: completion)
+    case nil: return chain.proceedAsync(request: request, response: response, completion: completion)
     }
     chain.retry(request: request, completion: completion)
   }

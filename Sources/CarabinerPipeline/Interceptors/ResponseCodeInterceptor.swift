@@ -1,7 +1,7 @@
 public import Carabiner
 public import FoundationEssentials
 
-/// Reports responses with a status other than 200 to 299.
+/// Reports responses with a status other than 200 to 299, unless they reject the hash of a persisted query.
 public struct ResponseCodeInterceptor: ApolloInterceptor {
   /// A response has the wrong status.
   public enum ResponseCodeError: Error, Sendable, CustomStringConvertible {
@@ -33,7 +33,9 @@ public struct ResponseCodeInterceptor: ApolloInterceptor {
     chain: any RequestChain, request: HTTPRequest<Operation>, response: HTTPResponse<Operation>?,
     completion: @escaping (Result<GraphQLResult<Operation.Data>, any Error>) -> Void
   ) {
-    guard let response, response.httpResponse.isSuccessful else {
+    guard let response,
+      response.httpResponse.isSuccessful || PersistedQueryRefusal(response.httpResponse, body: response.rawData) != nil
+    else {
       let error = ResponseCodeError.invalidResponseCode(response: response?.httpResponse, rawData: response?.rawData)
       return chain.handleErrorAsync(error, request: request, response: response, completion: completion)
     }

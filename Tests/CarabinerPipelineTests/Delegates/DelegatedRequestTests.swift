@@ -61,6 +61,17 @@ struct DelegatedRequestTests {
     #expect(sent == expected)
   }
 
+  @Test("J3.20: a hash may be refused with a status of 400, and another error with it stays an error", arguments: [true, false])
+  func refusedWithStatus(isRefusal: Bool) async throws {
+    let message = isRefusal ? "PersistedQueryNotFound" : "no"
+    let service = try DelegateService(
+      answers: [(status: "400 Bad Request", body: #"{"errors":[{"message":"\#(message)"}]}"#)],
+      make: { url, _ in HTTPNetworkTransport(url: url, enableAutoPersistedQueries: true) })
+    let words = await service.fetch()
+    #expect((words == ["server R2"]) == isRefusal, "\(words)")
+    #expect(service.server.requests.count == (isRefusal ? 2 : 1))
+  }
+
   @Test("J3.23: the five cache policies over this transport")
   func policies() async throws {
     let service = try DelegateService()

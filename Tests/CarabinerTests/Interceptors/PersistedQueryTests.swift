@@ -84,6 +84,33 @@ struct PersistedQueryTests {
     #expect(transport.requests.map(Self.shape) == methods.sent)
   }
 
+  @Test(
+    "E4: a hash may be refused with a status of 400 to 499 as application/json",
+    arguments: [(notFound, 400), (notFoundByCode, 404), (notSupported, 400), (notSupportedByCode, 422)])
+  func refusedWithStatus(refusal: String, status: Int) async throws {
+    let transport = RecordingTransport { request, number in
+      number == 1 ? .json(refusal, status: status, to: request) : .json(heroJSON, to: request)
+    }
+    let client = try client(transport, .init(isEnabled: true))
+    let response = try await client.fetch(query: HeroQuery(), cachePolicy: .networkOnly)
+    #expect(try response.data?.hero?.name == "R2-D2")
+    #expect(transport.requests.map(Self.shape).last?.hasSuffix("document") == true)
+    #expect(transport.requests.count == 2)
+  }
+
+  @Test("E4: such an answer with another status, type or message stays an error", arguments: [0, 1, 2, 3])
+  func otherStatuses(row: Int) async throws {
+    let (body, status, type) = [
+      (Self.notFound, 403, "application/json"), (Self.notFound, 500, "application/json"), (Self.notFound, 400, "text/plain"),
+      (#"{"errors":[{"message":"no"}]}"#, 400, "application/json"),
+    ][row]
+    let transport = RecordingTransport { request, _ in .json(body, status: status, headers: ["Content-Type": type], to: request) }
+    await #expect(throws: ResponseCodeError.self) {
+      try await client(transport, .init(isEnabled: true)).fetch(query: HeroQuery(), cachePolicy: .networkOnly)
+    }
+    #expect(transport.requests.count == 1)
+  }
+
   @Test("E4: a second refusal of the same hash is persistedQueryRetryFailed")
   func retryFailed() async throws {
     let transport = answering(Self.notFound)
