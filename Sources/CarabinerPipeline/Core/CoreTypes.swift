@@ -11,6 +11,7 @@ public typealias GraphQLQuery = Carabiner.GraphQLQuery
 public typealias GraphQLMutation = Carabiner.GraphQLMutation
 public typealias GraphQLSubscription = Carabiner.GraphQLSubscription
 public typealias GraphQLError = Carabiner.GraphQLError
+public typealias GraphQLEnum = Carabiner.GraphQLEnum
 public typealias URLRequest = Carabiner.URLRequest
 public typealias HTTPURLResponse = Carabiner.HTTPURLResponse
 public typealias HTTPTransport = Carabiner.HTTPTransport
