@@ -12,13 +12,19 @@ struct FileVariables {
 
   /// Sets null in the place of each file. It replaces any value there.
   ///
-  /// Files with one name are the elements of a list.
+  /// Files with one name are the elements of a list. A single file is the first element if its variable is a list in the variables or
+  /// in the document.
   ///
+  /// - Parameters:
+  ///   - variables: The variables, with or without values in the places of files.
+  ///   - files: The files.
+  ///   - document: The document that declares the variables; empty if it is not known.
+  ///   - operationName: The operation in the document; nil for the only one.
   /// - Throws: ``RequestChainError`` with code `invalidRequest` if two files have the same path, or a path leads through a
   ///   scalar.
-  init(_ variables: JSONObject, files: [GraphQLFile]) throws {
+  init(_ variables: JSONObject, files: [GraphQLFile], document: String, operationName: String?) throws {
     value = .object(variables)
-    places = Self.places(of: files)
+    places = Self.places(of: files, in: value, lists: Self.lists(in: document, operationName))
     var taken: Set<[Substring]> = []
     for (file, text) in zip(files, places) {
       let place = text.split(separator: ".", omittingEmptySubsequences: false)
@@ -33,14 +39,21 @@ struct FileVariables {
     }
   }
 
-  private static func places(of files: [GraphQLFile]) -> [String] {
+  private static func places(of files: [GraphQLFile], in variables: JSONValue, lists: Set<String>) -> [String] {
     let counts = files.reduce(into: [:]) { $0[$1.fieldName, default: 0] += 1 }
     var numbers: [String: Int] = [:]
     return files.map { file in
-      guard counts[file.fieldName, default: 1] > 1 else { return file.fieldName }
+      let isList = lists.contains(file.fieldName) || find(file.fieldName.split(separator: ".")[...], in: variables)?.array != nil
+      guard isList || counts[file.fieldName, default: 1] > 1 else { return file.fieldName }
       defer { numbers[file.fieldName, default: 0] += 1 }
       return "\(file.fieldName).\(numbers[file.fieldName, default: 0])"
     }
+  }
+
+  /// The variables that an operation declares as lists; empty if the document cannot be parsed.
+  private static func lists(in document: String, _ operationName: String?) -> Set<String> {
+    let variables = (try? GraphQLDocument(parsing: document))?.operation(named: operationName)?.variables ?? []
+    return Set(variables.lazy.filter(\.type.isList).map(\.name))
   }
 
   private static func placing(_ file: GraphQLFile, at place: ArraySlice<Substring>, in value: JSONValue?) throws -> JSONValue {
@@ -84,5 +97,15 @@ struct FileVariables {
 
   private static func refusal(_ file: GraphQLFile, _ fault: String) -> RequestChainError {
     RequestChainError(.invalidRequest, "the variable \(file.fieldName) \(fault)")
+  }
+}
+
+extension GraphQLDocument.TypeReference {
+  fileprivate var isList: Bool {
+    switch self {
+    case .named: false
+    case .list: true
+    case .nonNull(let type): type.isList
+    }
   }
 }

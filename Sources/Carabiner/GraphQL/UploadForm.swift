@@ -15,7 +15,9 @@ package struct UploadForm {
   package func body(operations: JSONObject, files: [GraphQLFile]) throws -> SegmentedBody {
     guard !files.isEmpty else { throw RequestChainError(.invalidRequest, "the upload has no file; add a file") }
     var operations = operations
-    let placed = try FileVariables(operations["variables"]?.object ?? [:], files: files)
+    let placed = try FileVariables(
+      operations["variables"]?.object ?? [:], files: files, document: operations["query"]?.string ?? "",
+      operationName: operations["operationName"]?.string)
     operations["variables"] = placed.value
     return try body(operations: JSONValue.object(operations).serialized(sortedKeys: true), places: placed.places, files: files)
   }

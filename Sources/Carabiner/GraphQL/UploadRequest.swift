@@ -85,7 +85,8 @@ public struct UploadRequest<Operation: GraphQLOperation>: GraphQLRequest {
     var variables = operation.variables
     // An interceptor may have replaced the variables; the replacement is valid JSON.
     if let replaced = wireOverrides.variables { variables = try JSONValue(parsing: replaced.bytes).object ?? [:] }
-    let placed = try FileVariables(variables, files: files)
+    let placed = try FileVariables(
+      variables, files: files, document: operation.document, operationName: operation.operationName)
     return try UploadForm(boundary: boundary).body(
       operations: request.body(variables: placed.value.serialized(sortedKeys: true)), places: placed.places, files: files)
   }

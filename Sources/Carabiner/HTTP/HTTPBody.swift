@@ -17,6 +17,18 @@ public enum HTTPBody: Sendable, Hashable {
   /// The bytes, if they are in memory; nil for a body that is read while it is sent.
   public var data: Data? { if case .data(let data) = self { data } else { nil } }
 
+  /// The bytes, with those of all parts; nil if a part is read while it is sent.
+  var bytesInMemory: Data? {
+    guard case .segmented(let body) = self else { return data }
+    var bytes = Data()
+    bytes.reserveCapacity(body.length)
+    for segment in body.segments {
+      guard case .data(let part) = segment else { return nil }
+      bytes.append(part)
+    }
+    return bytes
+  }
+
   /// The length of the body in bytes; nil for a stream.
   public var length: Int? {
     switch self {

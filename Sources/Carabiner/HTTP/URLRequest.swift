@@ -76,9 +76,9 @@ public struct URLRequest: Sendable, Hashable {
     }
   }
 
-  /// The body, if it is in memory; nil if there is none, or if it is read while it is sent. Setting it replaces the body.
+  /// The body, if it is in memory; nil if there is none, or if a part of it is read while it is sent. Setting it replaces the body.
   public var httpBody: Data? {
-    get { body?.data }
+    get { body?.bytesInMemory }
     set { body = newValue.map { .data($0) } }
   }
 

@@ -9,17 +9,19 @@ struct UploadRequestTests {
     typealias Data = JSONValue
 
     var operationName: String? { "Save" }
-    var document: String { "mutation Save($file: Upload!) { save(file: $file) }" }
+    var document = "mutation Save($file: Upload!) { save(file: $file) }"
     var variables: JSONObject = [:]
   }
 
   private static let endpoint = "http://127.0.0.1:1/graphql"
 
   private func request(
-    _ files: [GraphQLFile], variables: JSONObject = [:], headers: HTTPHeaders = [:]
+    _ files: [GraphQLFile], variables: JSONObject = [:], headers: HTTPHeaders = [:],
+    document: String = Save().document
   ) throws -> UploadRequest<Save> {
     let request = JSONRequest(
-      operation: Save(variables: variables), endpoint: try #require(URL(string: Self.endpoint)), additionalHeaders: headers)
+      operation: Save(document: document, variables: variables), endpoint: try #require(URL(string: Self.endpoint)),
+      additionalHeaders: headers)
     return UploadRequest(request, files: files, boundary: "b")
   }
 
@@ -50,7 +52,7 @@ struct UploadRequestTests {
     ]
     #expect(try text(sent) == lines.joined(separator: "\r\n"))
     #expect(sent.body?.length == lines.joined(separator: "\r\n").utf8.count)
-    #expect(sent.httpBody == nil)
+    #expect(sent.httpBody == Data(lines.joined(separator: "\r\n").utf8))
     #expect(sent.httpMethod == "POST")
     #expect(!sent.isIdempotent)
     #expect(sent.headers["Content-Type"] == "multipart/form-data; boundary=b")
@@ -88,6 +90,32 @@ struct UploadRequestTests {
     let sent = try text(request(files.map { data($0) }, variables: variables).toURLRequest())
     #expect(sent.contains(#""variables":\#(expected)}"#), "\(sent)")
     for (index, place) in places.enumerated() { #expect(sent.contains(#""\#(index)":["variables.\#(place)"]"#), "\(sent)") }
+  }
+
+  @Test(
+    "K17: a single file is an element if its variable is a list, by the document or by a placeholder",
+    arguments: [
+      ("[Upload!]!", "{}", #"{"a":[null]}"#, "a.0"), ("[Upload]", "{}", #"{"a":[null]}"#, "a.0"),
+      ("Upload!", "{}", #"{"a":null}"#, "a"),
+      ("Upload", #"{"a":["x"]}"#, #"{"a":[null]}"#, "a.0"), ("[Upload!]!", #"{"a":null}"#, #"{"a":[null]}"#, "a.0"),
+      ("Files", #"{"a":{"l":[]}}"#, #"{"a":{"l":[null]}}"#, "a.l.0"),
+    ])
+  func singleElements(type: String, variables: String, expected: String, place: String) throws {
+    let variables = try #require(try JSONValue(parsing: variables).object)
+    let file = data(place.hasPrefix("a.l") ? "a.l" : "a")
+    let sent = try text(request([file], variables: variables, document: "mutation Save($a: \(type)) { s(a: $a) }").toURLRequest())
+    #expect(sent.contains(#""variables":\#(expected)}"#), "\(sent)")
+    #expect(sent.contains(#""0":["variables.\#(place)"]"#), "\(sent)")
+  }
+
+  @Test("the body of a request is in httpBody only if all of it is in memory")
+  func bodyInMemory() throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "carabiner-upload-\(UUID().uuidString)")
+    try Data("hello".utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let onDisk = GraphQLFile(fieldName: "file", path: file.path)
+    #expect(try request([data("file", "hello")]).toURLRequest().httpBody?.isEmpty == false)
+    #expect(try request([onDisk]).toURLRequest().httpBody == nil)
   }
 
   @Test(
