@@ -122,6 +122,33 @@ struct CacheTests {
     #expect(results.all.count == 3)
   }
 
+  /// Changes the store after a result was written, and before it is delivered.
+  private struct ChangeAfterWrite: ApolloInterceptor {
+    let store: ApolloStore
+
+    func interceptAsync<Operation: GraphQLOperation>(
+      chain: any RequestChain, request: HTTPRequest<Operation>, response: HTTPResponse<Operation>?,
+      completion: @escaping (Result<GraphQLResult<Operation.Data>, any Error>) -> Void
+    ) {
+      store.withinReadWriteTransaction(
+        { try await $0.write(["hero": ["__typename": "Droid", "id": "1", "name": "C3"]], for: HeroQuery()) },
+        callbackQueue: .global(),
+        completion: { _ in chain.proceedAsync(request: request, response: response, completion: completion) })
+    }
+  }
+
+  @Test("J1.38: a change between the write of a fetch and its callback is delivered after it, for each fetch")
+  func changeDuringFetch() async throws {
+    let service = try Service()
+    service.provider.last = [ChangeAfterWrite(store: service.store)]
+    let results = Results<HeroQuery.Data>()
+    let watcher = service.client.watch(query: HeroQuery(), callbackQueue: service.queue) { results.add($0) }
+    #expect(await service.words(results, 2) == ["server R2", "cache C3"])
+    watcher.refetch()
+    #expect(await service.words(results, 4).suffix(2) == ["server R2", "cache C3"])
+    watcher.cancel()
+  }
+
   @Test("J1.38: if a change leaves something missing, the watcher fetches", arguments: [true, false])
   func refetch(fetches: Bool) async throws {
     let service = try Service()

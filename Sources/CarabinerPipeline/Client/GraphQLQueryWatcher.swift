@@ -25,6 +25,8 @@ public final class GraphQLQueryWatcher<Query: GraphQLQuery>: Cancellable, Apollo
     var fetching: Transferred<any Cancellable>?
     var keys: Set<CacheKey>?
     var lastData: JSONValue?
+    /// The changes of other writers since the last fetch began.
+    var changes = RecentChanges()
     var isCancelled = false
   }
 
@@ -62,6 +64,7 @@ public final class GraphQLQueryWatcher<Query: GraphQLQuery>: Cancellable, Apollo
     let previous: Transferred<any Cancellable>?? = state.withLock { state in
       guard !state.isCancelled else { return nil }
       state.policy = cachePolicy
+      state.changes = RecentChanges()
       defer { state.fetching = nil }
       return .some(state.fetching)
     }
@@ -92,8 +95,15 @@ public final class GraphQLQueryWatcher<Query: GraphQLQuery>: Cancellable, Apollo
 
   /// A result of an own fetch.
   private func received(_ result: Result<GraphQLResult<Query.Data>, any Error>) {
-    if case .success(let value) = result { remember(value) }
+    guard case .success(let value) = result else { return deliver(result) }
+    remember(value)
     deliver(result)
+    // Another writer may have changed the store after this result was written and before it arrived here.
+    let isAffected = state.withLock { state in
+      defer { state.changes = RecentChanges() }
+      return !state.isCancelled && state.changes.touch(state.keys)
+    }
+    if isAffected { client.store.read(query) { [weak self] result in self?.reread(result) } }
   }
 
   private func remember(_ value: GraphQLResult<Query.Data>) {
@@ -114,7 +124,8 @@ public final class GraphQLQueryWatcher<Query: GraphQLQuery>: Cancellable, Apollo
   public func store(_ store: ApolloStore, didChangeKeys changedKeys: Set<CacheKey>, contextIdentifier: UUID?) {
     guard contextIdentifier != self.contextIdentifier else { return }
     let isAffected = state.withLock { state in
-      !state.isCancelled && state.keys.map { !$0.isDisjoint(with: changedKeys) } == true
+      state.changes.add(changedKeys)
+      return !state.isCancelled && state.keys.map { !$0.isDisjoint(with: changedKeys) } == true
     }
     guard isAffected else { return }
     store.read(query) { [weak self] result in self?.reread(result) }
@@ -132,4 +143,23 @@ public final class GraphQLQueryWatcher<Query: GraphQLQuery>: Cancellable, Apollo
       if refetchOnFailedUpdates, mayFetch { fetch(cachePolicy: .fetchIgnoringCacheData) }
     }
   }
+}
+
+/// The keys that changed in a store since a point in time.
+private struct RecentChanges {
+  /// The largest number of keys that are kept. With more, every key counts as changed.
+  private static let maximumKeys = 1024
+
+  private var keys: Set<CacheKey> = []
+  private var areTooMany = false
+
+  mutating func add(_ changed: Set<CacheKey>) {
+    guard !areTooMany else { return }
+    keys.formUnion(changed)
+    guard keys.count > Self.maximumKeys else { return }
+    (keys, areTooMany) = ([], true)
+  }
+
+  /// Whether one of these keys may have changed.
+  func touch(_ others: Set<CacheKey>?) -> Bool { others.map { areTooMany || !keys.isDisjoint(with: $0) } ?? false }
 }
