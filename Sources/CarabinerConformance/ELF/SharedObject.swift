@@ -61,6 +61,7 @@ struct SharedObject {
     case jumpRelocations = 23
     case jumpRelocationsSize = 2
     case stringsSize = 10
+    case name = 14
     case runPath = 29
     case rPath = 15
     case textRelocations = 22
@@ -76,6 +77,8 @@ struct SharedObject {
   /// Whether a bit is set in the flags of a tag.
   func has(_ bit: UInt64, in tag: Tag) -> Bool { (self[tag] ?? 0) & bit != 0 }
 
+  /// The name by which other objects need it; nil if it has none.
+  var name: String? { self[.name].flatMap(string) }
   /// The needed libraries.
   var needed: [String] { (dynamic[Tag.needed.rawValue] ?? []).compactMap(string) }
   /// The folders in which the dynamic linker searches them.

@@ -2,7 +2,8 @@ internal import CarabinerFiles
 internal import Glibc
 
 /// The libraries that a plugin names (DT_NEEDED) in folders that it names as well (RUNPATH, RPATH). Its child may read them, like those of
-/// the system. Only ELF objects count. Otherwise a plugin could read any file by naming it.
+/// the system. Only libraries with the name by which they are needed (SONAME) count, as in a host. Otherwise a plugin could read any file, or
+/// any program, by naming it.
 enum NamedLibraries {
   /// How many paths are checked; further libraries of a plugin are missing in the child.
   private static let maximumPaths = 4096
@@ -15,7 +16,10 @@ enum NamedLibraries {
     var waiting = [plugin]
     while let path = waiting.popLast() {
       guard let object = object(at: path) else { continue }
-      if path != plugin { found.append(path) }
+      if path != plugin {
+        guard let name = object.name, path.hasSuffix("/\(name)") else { continue }
+        found.append(path)
+      }
       for folder in object.searchPaths where folder.hasPrefix("/") {
         for name in object.needed where !name.contains("/") && seen.count < maximumPaths {
           if seen.insert("\(folder)/\(name)").inserted { waiting.append("\(folder)/\(name)") }

@@ -168,12 +168,14 @@ struct LoadedPlugins: Sendable {
     _ predecessor: LoadedPlugins?
   ) throws -> WorkerGroup {
     let members = manifest.plugins.filter { manifest.isolation(of: $0, surroundings.isolation).worker?.group == settings.group }
-    var files: [PluginFile] = []
+    var (settings, files): (WorkerSettings, [PluginFile]) = (settings, [])
+    settings.readablePaths += LibraryFolders.readable(members.reduce(into: []) { $0.formUnion($1.libraryPaths) })
     for member in members {
       guard case .file(let path, let pin) = member.source else { continue }
       let own = member.name == plugin.name ? file : try PluginFile(opening: path)
       // The workers map the files of all members.
       try PluginLibrary.check(pin, of: own)
+      try PluginDependencies(allowed: member.libraryPaths, mode: manifest.settings.staging).check(own)
       if !files.contains(where: { $0.digest == own.digest }) { files.append(own) }
     }
     if let earlier = predecessor?.workers[settings.group], earlier.isSame(as: settings, files.map(\.digest)),

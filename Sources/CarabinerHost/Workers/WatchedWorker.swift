@@ -109,8 +109,7 @@ package final class WatchedWorker: Sendable {
     for _ in 0...count { lanes.append(try WorkerLane(arena: UInt64(settings.arenaBytes), lanes: UInt32(count), plugins: 1)) }
     let bell = CLinux_newWakeUp()
     guard bell >= 0 else { throw HostError(system: errno, "an event counter for a worker cannot be made") }
-    let mapped = WorkerGroup.File(
-      path: path, digest: file.digest, descriptor: plugin, libraryFolders: LibraryFolders.of(file))
+    let mapped = WorkerGroup.File(path: path, digest: file.digest, descriptor: plugin)
     process = try WorkerProcess.start(
       settings, user: user, generation: 1, lanes: lanes, bell: bell, plugins: [mapped], counters: WorkerCounters(), launcher: nil)
     output = process.output.descriptor

@@ -12,8 +12,6 @@ package final class WorkerGroup: Sendable {
     let digest: String
     /// Sealed memory with the bytes.
     let descriptor: Int32
-    /// The folders that its libraries are in (W16).
-    let libraryFolders: [String]
   }
 
   let settings: WorkerSettings
@@ -36,10 +34,7 @@ package final class WorkerGroup: Sendable {
     var workers: [Worker] = []
     do throws(HostError) {
       for file in files {
-        sealed.append(
-          File(
-            path: file.path, digest: file.digest, descriptor: try StagedCopy.sealed(file),
-            libraryFolders: LibraryFolders.of(file)))
+        sealed.append(File(path: file.path, digest: file.digest, descriptor: try StagedCopy.sealed(file)))
       }
       for _ in 0..<settings.workers {
         workers.append(try Worker(settings, sealed, user: user, coolDown: coolDown, launcher: launcher))

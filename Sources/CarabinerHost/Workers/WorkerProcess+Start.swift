@@ -35,7 +35,7 @@ extension WorkerProcess {
     var order = WorkerOrder(descriptors: descriptors)
     order.memory = UInt64(settings.memoryBytes)
     order.isStrict = settings.confinement == .strict
-    order.reading = Set(settings.readablePaths + plugins.flatMap(\.libraryFolders))
+    order.reading = Set(settings.readablePaths)
     order.environment = variables(settings.environment)
     order.words = [
       "--lanes", "\(lanes.count - 1)", "--arena", "\(settings.arenaBytes)", "--plugins", "\(plugins.count)",

@@ -31,11 +31,13 @@ struct WorkerLibraryTests {
   }
 
   /// The first line of a file, as a plugin in a worker reads it.
-  private func firstLine(of path: String, read plugin: String) async throws -> String? {
+  ///
+  /// - Parameter allowed: `library-paths` of the manifest.
+  private func firstLine(of path: String, read plugin: String, allowing allowed: String = "") async throws -> String? {
     let manifest = try Manifest(
       text: """
         carabiner: 1
-        plugins: [{name: p, file: \(plugin), config: {stamp-file: \(path)}, isolation: worker}]
+        plugins: [{name: p, file: \(plugin), config: {stamp-file: \(path)}, library-paths: [\(allowed)], isolation: worker}]
         chain: {http: [p]}
         """)
     let chain = try HostedChain(manifest)
@@ -49,7 +51,8 @@ struct WorkerLibraryTests {
   }
 
   @Test(
-    "T46, W16: the RUNPATH folder of a plugin is readable in its worker, its neighbour is not", arguments: ["enable", "disable"])
+    "T46, W16: a RUNPATH folder that the manifest allows is readable in a worker, its neighbour is not",
+    arguments: ["enable", "disable"])
   func runPath(newTags: String) async throws {
     for name in ["libraries", "neighbour"] {
       let place = folder.file(name)
@@ -65,9 +68,32 @@ struct WorkerLibraryTests {
         "-L\(libraries)", "-Wl,--no-as-needed", "-l:libbeside.so", "-Wl,--\(newTags)-new-dtags,-rpath,\(libraries)",
       ])
     // Without the folder, the worker could not map the plugin at all.
-    #expect(try await firstLine(of: "\(libraries)/text", read: plugin) == "read in libraries")
-    #expect(try await firstLine(of: folder.file("neighbour").appending(path: "text").path, read: plugin) == "")
-    #expect(try await firstLine(of: "/etc/passwd", read: plugin) == "")
+    #expect(try await firstLine(of: "\(libraries)/text", read: plugin, allowing: libraries) == "read in libraries")
+    let neighbour = folder.file("neighbour").appending(path: "text").path
+    #expect(try await firstLine(of: neighbour, read: plugin, allowing: libraries) == "")
+    #expect(try await firstLine(of: "/etc/passwd", read: plugin, allowing: libraries) == "")
+  }
+
+  @Test(
+    "W16: a plugin does not choose what its worker may read, by none of the names in its dynamic section",
+    arguments: ["-l:libown.so", "-f,server", "-F,server", "--audit,server", "--depaudit,server"])
+  func granted(_ name: String) async throws {
+    let application = folder.file("application")
+    try FileManager.default.createDirectory(at: application, withIntermediateDirectories: false)
+    try Data("hunter2\n".utf8).write(to: application.appending(path: "secret"))
+    // A program is an ELF object of the same type as a library.
+    try FileManager.default.copyItem(at: URL(filePath: "/bin/ls"), to: application.appending(path: "server"))
+    _ = try await FixturePlugin.compile(
+      "library", defining: ["NUMBER=1"], into: folder, name: "application/libown.so", linking: ["-Wl,-soname,libown.so"])
+    let secret = application.appending(path: "secret").path
+    let named = try await FixturePlugin.compile(
+      "stamp", defining: ["STAMP_FILE=\"\""], into: folder,
+      linking: ["-L\(application.path)", "-Wl,--no-as-needed", "-Wl,\(name)", "-Wl,-rpath,\(application.path)"])
+    let error = await #expect(throws: HostError.self) { _ = try await firstLine(of: secret, read: named) }
+    #expect(error?.code == .unsafeLibrary && error?.message.contains("library-paths: [") == true, "\(String(describing: error))")
+    // A path for one entry is not one for what another entry names.
+    let other = await #expect(throws: HostError.self) { _ = try await firstLine(of: secret, read: named, allowing: "/opt/lib") }
+    #expect(other?.code == .unsafeLibrary)
   }
 
   @Test("W16: a plugin in Swift that names no folder of libraries comes up in a worker without LD_LIBRARY_PATH")
