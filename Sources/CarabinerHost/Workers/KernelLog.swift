@@ -53,9 +53,11 @@ final class KernelLog: Sendable {
   }
 
   /// The address of the instruction in a line about a fatal signal; nil in any other line.
+  ///
+  /// The line begins with the name of the thread, which a plugin chooses. It has at most 15 bytes, too few for what is searched here.
   static func address(in line: String) -> UInt64? {
-    guard line.contains(" segfault at ") || line.contains("traps: ") else { return nil }
-    guard let mark = line.firstMatch(of: /\bip[: ]([0-9a-f]{1,16})\b/) else { return nil }
-    return UInt64(mark.1, radix: 16)
+    let segfault = /\]: segfault at [0-9a-f]+ ip ([0-9a-f]{1,16}) sp [0-9a-f]+ error [0-9a-f]/
+    let trap = /\] [a-z0-9 -]+ ip:([0-9a-f]{1,16}) sp:[0-9a-f]+ error:/
+    return (line.firstMatch(of: segfault) ?? line.firstMatch(of: trap)).flatMap { UInt64($0.1, radix: 16) }
   }
 }

@@ -48,6 +48,12 @@ struct WorkerPlaceTests {
       ("4,1,2,-;traps: exe[2631] trap invalid opcode ip:563f3a2c57bf sp:7fff40569d10 error:0 in x[c]", 0x563f_3a2c_57bf),
       ("6,1,2,-;eth0: link is up, ip 10 was set", nil), ("4,1,2,-;x[1]: segfault at 10 ip 00007f8548e532c700 sp 0", nil),
       ("", nil),
+      // Names that a plugin can give its thread with PR_SET_NAME, of 15 bytes.
+      ("4,1,2,-;ip 7f00000012c7[893]: segfault at 10 ip 00007f8548e532c7 sp 00007f85303aac70 error 6", 0x7f85_48e5_32c7),
+      ("4,1,2,-;]: segfault at [893]: segfault at 10 ip 00007f8548e532c7 sp 00007f85303aac70 error 6", 0x7f85_48e5_32c7),
+      ("4,1,2,-;traps: ] a ip:1 sp:2 e[2631] trap int3 ip:563f3a2c57bf sp:7fff40569d10 error:0", 0x563f_3a2c_57bf),
+      ("4,1,2,-;traps: ip:0[2631] general protection fault ip:563f3a2c57bf sp:7fff40569d10 error:0", 0x563f_3a2c_57bf),
+      ("4,1,2,-; segfault at [893]: segfault at 10 ip 00007f8548e532c7 sp 00007f85303aac70 error 6", 0x7f85_48e5_32c7),
     ] as [(String, UInt64?)])
   func kernelLine(line: String, address: UInt64?) {
     #expect(KernelLog.address(in: line) == address)
