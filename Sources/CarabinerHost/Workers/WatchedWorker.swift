@@ -399,16 +399,18 @@ package final class WatchedWorker: Sendable {
   // MARK: Threads
 
   private func readQuestions() {
-    var seen = Array(repeating: UInt32(0), count: Int(CCROSSING_CALLBACKS))
+    var (seen, next) = (Array(repeating: UInt32(0), count: Int(CCROSSING_CALLBACKS)), 0)
     while isRead.load(ordering: .acquiring) {
       guard Self.isReadable(process.bell, within: 100) else { continue }
       var count: UInt64 = 0
       _ = unsafe read(process.bell, &count, MemoryLayout<UInt64>.size)
-      let problem = process.control.takeCallbacks(&seen) { callback in
+      let problem = process.control.takeCallbacks(&seen, &next) { callback in
         guard let question = Question(callback) else {
-          return process.stop(.brokeProtocol("there is no callback \(callback.request) with \(callback.argument)"))
+          process.stop(.brokeProtocol("there is no callback \(callback.request) with \(callback.argument)"))
+          return false
         }
         crew.run { [self] in process.control.reply(to: question.callback, answer(self, question)) }
+        return true
       }
       if let problem { process.stop(.brokeProtocol(problem)) }
     }

@@ -252,7 +252,7 @@ package final class Worker: Sendable {
       settings, user: user, generation: generation, lanes: lanes, bell: bell, plugins: files, counters: counters,
       launcher: launcher)
     do throws(HostError) {
-      try WorkerReader.shared.add(process)
+      try process.reader.read(process)
       try process.awaitReady(within: Self.readyLimit)
       Self.warn(about: process.missingLayers, of: settings.group)
       return process

@@ -8,6 +8,8 @@ internal import Synchronization
 final class WorkerInstance: Sendable {
   /// How long the thread of the host waits for an answer itself. A hook in process may hold the thread as long (rule R8).
   static let directWait: UInt64 = 1_000_000
+  /// A longer answer is copied and staged by the reader of its process, as that may take longer than a hook may hold the thread.
+  static let directBytes: UInt32 = 256 << 10
   /// How long a call waits for a worker that starts.
   static let startWait: UInt64 = 1_000_000_000
 
@@ -112,7 +114,7 @@ final class WorkerInstance: Sendable {
       return nil
     }
     stage.visit.place.withLock { $0.lane = row.number }
-    let outcome = lane.wait(ticket, until: limit(group))
+    let outcome = lane.wait(ticket, until: limit(group), atMost: Self.directBytes)
     guard case .answered(let answer) = outcome else {
       return settle(
         outcome,
@@ -171,7 +173,7 @@ final class WorkerInstance: Sendable {
     }
     group.row = row
     process.noteCrossing(hooks: 1 + tickets.count)
-    let outcome = lane.wait(ticket, until: limit(group))
+    let outcome = lane.wait(ticket, until: limit(group), atMost: Self.directBytes)
     if case .answered(let answer) = outcome {
       lane.close(ticket, began: answer.began)
       return finish(answer, visit, process, hook, group)
@@ -263,7 +265,9 @@ final class WorkerInstance: Sendable {
       return Verdict.pending
     }
     posted.process.take(outcome, of: crossing)
-    WorkerReader.shared.watch()
+    posted.process.reader.watch()
+    // The message is too large for this thread.
+    if case .notYet = outcome, lane.isAnswered(ticket) { posted.process.reader.ring() }
     return Verdict.pending
   }
 
@@ -313,7 +317,8 @@ final class WorkerInstance: Sendable {
       return false
     }
     process.take(outcome, of: crossing)
-    WorkerReader.shared.watch()
+    process.reader.watch()
+    if case .notYet = outcome, lane.isAnswered(ticket) { process.reader.ring() }
     return true
   }
 

@@ -58,6 +58,10 @@ internal import Synchronization
     /// The newest generation that the worker has named in `up`.
     var named: UInt32 = 0
     var instance: UInt32 = 0
+    /// Nil before its post.
+    var operation: UInt16?
+    /// Whether the worker has named it as running.
+    var wasNamed = false
     /// When it was posted, in nanoseconds of the monotonic clock; 0 for a follower.
     var postedAt: UInt64 = 0
     var isOpen = false
@@ -83,6 +87,8 @@ internal import Synchronization
     var announced: Set<UInt32> = []
     /// Posts without a slot that came while the ring was full.
     var waiting: [CCrossing_post] = []
+    /// How many hooks the worker has named as running when it was their turn.
+    var begunHooks = 0
     var isEnded = false
   }
 
@@ -226,10 +232,12 @@ internal import Synchronization
       guard !state.isEnded, hasRoom(&state) else { return false }
       unsafe posts[Int(ticket.slot)].store(state.tail, ordering: .relaxed)
       state.slots[Int(ticket.slot)].instance = instance
+      state.slots[Int(ticket.slot)].operation = operation
       state.slots[Int(ticket.slot)].postedAt = MonotonicClock.nanoseconds
       for stage in row?.stages ?? [] {
         unsafe posts[Int(stage.ticket.slot)].store(state.tail, ordering: .relaxed)
         state.slots[Int(stage.ticket.slot)].instance = stage.instance.number
+        state.slots[Int(stage.ticket.slot)].operation = operation
       }
       unsafe CCrossing_setCrowded(down, isCrowded ? 1 : 0)
       append(post, &state)
@@ -281,11 +289,16 @@ internal import Synchronization
   // MARK: Answers
 
   /// Waits for the answer on this thread, until a time of the monotonic clock.
-  func wait(_ ticket: Ticket, until: UInt64) -> Outcome {
+  ///
+  /// - Parameter maximum: A longer message is not copied, as if it had not come.
+  func wait(_ ticket: Ticket, until: UInt64, atMost maximum: UInt32 = .max) -> Outcome {
     var answer = CCrossing_answer()
     let found = unsafe CCrossing_await(down, up, ticket.slot, ticket.generation, until, budget, &answer)
-    return outcome(found, answer, ticket)
+    return outcome(found, answer, ticket, atMost: maximum)
   }
+
+  /// Whether the worker has answered.
+  func isAnswered(_ ticket: Ticket) -> Bool { unsafe CCrossing_stateOf(up, ticket.slot) == ticket.generation << 1 | 1 }
 
   /// The answer, if it is there.
   func look(_ ticket: Ticket) -> Outcome {
@@ -308,7 +321,7 @@ internal import Synchronization
     guard isOpen else { return nil }
     var answer = CCrossing_answer()
     let found = unsafe CCrossing_announce(down, up, ticket.slot, ticket.generation, &answer)
-    let outcome = outcome(found, answer, ticket)
+    let outcome = outcome(found, answer, ticket, atMost: WorkerInstance.directBytes)
     switch outcome {
     case .notYet: return outcome
     case .pending:
@@ -345,12 +358,14 @@ internal import Synchronization
     }
   }
 
-  private func outcome(_ found: Int32, _ answer: CCrossing_answer, _ ticket: Ticket) -> Outcome {
+  private func outcome(
+    _ found: Int32, _ answer: CCrossing_answer, _ ticket: Ticket, atMost maximum: UInt32 = .max
+  ) -> Outcome {
     guard Int(found) == Int(CCROSSING_NOT_YET) || hasBegun(ticket) else {
       return .invalid("an answer came before its post was taken")
     }
     return switch Int(found) {
-    case Int(CCROSSING_ANSWERED): read(answer)
+    case Int(CCROSSING_ANSWERED): answer.length > maximum && answer.length <= arena ? .notYet : read(answer)
     case Int(CCROSSING_IS_PENDING): .pending
     default: .notYet
     }
@@ -491,25 +506,63 @@ internal import Synchronization
     return nil
   }
 
-  /// How far a lane has come that has hooks to run. It does not hold the hook's call, which holds the process.
+  /// How far a lane has come that has hooks to run.
+  ///
+  /// A lane answers its posts in their order, so the oldest one without an answer is its work. Nothing else that the worker writes counts:
+  /// each of its threads can write it.
   struct Progress: Equatable {
-    let begun: UInt32
-    /// The hook that waits, of the first slot.
+    /// The number of the oldest post with a hook that is neither answered nor pending, and how many of its hooks are left.
+    let post: UInt32
+    let left: Int
+    /// How many hooks the worker has named as running, each once, when their post was the oldest one.
+    let begunHooks: Int
+    /// The first of these hooks, and whether the worker names one of them now.
     let hook: Hook
-    let slot: UInt32
-    let generation: UInt32
+    let isNamed: Bool
+
+    static func == (one: Progress, other: Progress) -> Bool {
+      one.post == other.post && one.left == other.left && one.begunHooks == other.begunHooks
+    }
   }
 
-  /// How far the lane has come; nil if no hook waits for it, or if it names one as running.
+  /// How far the lane has come; nil if no hook waits for it.
   var progress: Progress? {
-    guard running == nil else { return nil }
+    let running = running
     return state.withLock { state in
-      let waiting = state.announced.filter { unsafe CCrossing_stateOf(up, $0) != state.slots[Int($0)].generation << 1 }
-      guard let slot = waiting.min() else { return nil }
-      let entry = state.slots[Int(slot)]
-      guard let hook = entry.crossing?.hook else { return nil }
-      return Progress(begun: begun(&state), hook: hook, slot: slot, generation: entry.generation)
+      var (post, left, hook): (UInt32, Int, Hook?) = (0, 0, nil)
+      for slot in state.slots.indices {
+        guard let of = dueHook(slot, state) else { continue }
+        let number = unsafe posts[slot].load(ordering: .relaxed)
+        // The ring's numbers begin again after the largest one.
+        let isOlder = Int32(bitPattern: number &- post) < 0
+        if left == 0 || isOlder { (post, left, hook) = (number, 1, of) } else if number == post { left += 1 }
+      }
+      guard let hook else { return nil }
+      let isNamed = running.map { note($0.slot, $0.generation, runningOf: post, &state) } ?? false
+      return Progress(post: post, left: left, begunHooks: state.begunHooks, hook: hook, isNamed: isNamed)
     }
+  }
+
+  /// The hook of a slot that the worker has to answer; nil if there is none, or if it is pending.
+  private func dueHook(_ slot: Int, _ state: borrowing State) -> Hook? {
+    guard state.slots[slot].isOpen, let operation = state.slots[slot].operation,
+      unsafe CCrossing_stateOf(up, UInt32(slot)) >> 1 != state.slots[slot].generation
+    else { return nil }
+    return Hook(rawValue: UInt8(truncatingIfNeeded: operation))
+  }
+
+  /// Counts a hook of the oldest post that the worker names as running for the first time.
+  ///
+  /// - Returns: Whether it is a hook of this post.
+  private func note(_ slot: UInt32, _ generation: UInt32, runningOf post: UInt32, _ state: inout State) -> Bool {
+    guard slot < UInt32(CCROSSING_SLOTS), state.slots[Int(slot)].isOpen, state.slots[Int(slot)].generation == generation,
+      unsafe posts[Int(slot)].load(ordering: .relaxed) == post
+    else { return false }
+    if !state.slots[Int(slot)].wasNamed {
+      state.slots[Int(slot)].wasNamed = true
+      state.begunHooks += 1
+    }
+    return true
   }
 
   // MARK: Refused system calls, of the control lane
@@ -533,8 +586,15 @@ internal import Synchronization
   var isReady: Bool { unsafe CCrossing_isReady(up) == 1 }
 
   /// The callbacks that came since the generations in `seen`, which are updated. The messages are copies.
-  func takeCallbacks(_ seen: inout [UInt32], _ body: (WorkerCallback) -> Void) -> String? {
-    for number in seen.indices {
+  ///
+  /// - Parameters:
+  ///   - next: The place that is looked at first. Afterwards, the one behind the last callback.
+  ///   - body: Returns false to leave further ones for later.
+  /// - Returns: The rule that the worker breaks; nil if it breaks none.
+  func takeCallbacks(_ seen: inout [UInt32], _ next: inout Int, _ body: (WorkerCallback) -> Bool) -> String? {
+    let first = next
+    for step in seen.indices {
+      let number = (first + step) % seen.count
       var copy = CCrossing_question()
       let generation = unsafe CCrossing_asked(up, UInt32(number), seen[number], &copy)
       guard generation != seen[number] else { continue }
@@ -544,10 +604,11 @@ internal import Synchronization
       guard start <= arena, length <= arena - start else { return "the place of a callback is outside of its memory" }
       let message = unsafe Array(
         UnsafeRawBufferPointer(start: CCrossing_arena(UnsafeRawPointer(up), copy.block), count: Int(length)))
-      body(
-        WorkerCallback(
-          place: UInt32(number), generation: generation, request: copy.request, instance: copy.instance,
-          argument: copy.argument, number: copy.number, message: message))
+      next = (number + 1) % seen.count
+      let callback = WorkerCallback(
+        place: UInt32(number), generation: generation, request: copy.request, instance: copy.instance,
+        argument: copy.argument, number: copy.number, message: message)
+      guard body(callback) else { break }
     }
     return nil
   }

@@ -28,13 +28,16 @@ final class WorkerProcess: Sendable {
   private struct State {
     var reason: Reason?
     var hasEnded = false
-    /// The hook that each lane named last, and since when.
-    var running: [(word: UInt64, since: UInt64)] = []
-    /// How far each lane came that names no hook, and since when.
+    /// How far each lane came, and since when.
     var progress: [(last: WorkerLane.Progress?, since: UInt64)] = []
     /// When the counts and states of the lanes were checked last.
     var checkedAt: UInt64 = 0
     var seen = Array(repeating: UInt32(0), count: Int(CCROSSING_CALLBACKS))
+    /// The callback that is looked at first, so that each has its turn.
+    var nextCallback = 0
+    var allowance = RequestAllowance()
+    /// Whether callbacks wait for the next turn.
+    var hasUnread = false
     /// The baggage keys of the worker, which numbers them from 1.
     var keys: [(name: String, key: UInt32)] = []
     var levels: UInt32 = 0
@@ -62,6 +65,7 @@ final class WorkerProcess: Sendable {
   let lanes: [WorkerLane]
   let bell: Int32
   let process: StartedWorker
+  let reader = WorkerReader()
   /// A pipe to which the worker writes which layers of its confinement are in force.
   let report: Int32
   let startedAt: UInt64
@@ -97,10 +101,7 @@ final class WorkerProcess: Sendable {
     self.bell = bell
     self.process = process
     startedAt = MonotonicClock.nanoseconds
-    state.withLock { state in
-      state.running = Array(repeating: (0, 0), count: lanes.count)
-      state.progress = Array(repeating: (nil, 0), count: lanes.count)
-    }
+    state.withLock { $0.progress = Array(repeating: (nil, 0), count: lanes.count) }
   }
 
   deinit {
@@ -278,19 +279,41 @@ final class WorkerProcess: Sendable {
   /// - Parameter rings: How often it rang since the last time.
   func readAnnouncements(rings: UInt64) {
     takeAnswers()
-    var seen = state.withLock(\.seen)
-    var count: UInt64 = 0
-    let problem = control.takeCallbacks(&seen) { callback in
-      count += 1
-      WorkerServices.answer(callback, of: self)
-    }
-    state.withLock { $0.seen = seen }
+    let (count, problem) = takeCallbacks()
     sweep()
     noteRefusals()
     if let problem { stop(.brokeProtocol(problem)) }
     if isFlood(rings, callbacks: count) {
       stop(.brokeProtocol("it woke the host more than \(Self.maximumRings) times in a second without an answer"))
     }
+  }
+
+  /// Answers callbacks, as many as the worker may have in a turn.
+  private func takeCallbacks() -> (count: UInt64, problem: String?) {
+    var (seen, next, allowance) = state.withLock { ($0.seen, $0.nextCallback, $0.allowance) }
+    var count: UInt64 = 0
+    allowance.begin(at: MonotonicClock.nanoseconds)
+    var problem: String?
+    if allowance.hasRoom {
+      problem = control.takeCallbacks(&seen, &next) { callback in
+        count += 1
+        allowance.spend(callback.message.count)
+        WorkerServices.answer(callback, of: self)
+        return allowance.hasRoom
+      }
+    }
+    state.withLock { state in
+      (state.seen, state.nextCallback, state.allowance) = (seen, next, allowance)
+      state.hasUnread = !allowance.hasRoom
+    }
+    return (count, problem)
+  }
+
+  /// How long the reader may sleep, in milliseconds; a negative number if it waits for what comes next.
+  var nextTurn: Int32 {
+    let (hasUnread, isUrgent) = state.withLock { ($0.hasUnread, $0.allowance.isUrgent) }
+    if hasUnread { return isUrgent ? 0 : WorkerReader.tick }
+    return isBusy ? WorkerReader.tick : -1
   }
 
   private func takeAnswers() {
@@ -363,10 +386,11 @@ final class WorkerProcess: Sendable {
 
   /// Logs the system calls that were refused for the first time (W62).
   func noteRefusals() {
-    let kinds = control.refusedKinds
+    // The worker counts them, so the number is used only if it grows, and as far as it is possible.
+    let kinds = min(control.refusedKinds, UInt32(CCROSSING_CALL_NUMBERS) + 1)
     let isNew = state.withLock { state in
-      defer { state.refusedKinds = kinds }
-      return state.refusedKinds != kinds
+      defer { state.refusedKinds = max(state.refusedKinds, kinds) }
+      return state.refusedKinds < kinds
     }
     guard isNew else { return }
     noteMaps()
@@ -408,7 +432,6 @@ final class WorkerProcess: Sendable {
 
   /// Ends the worker if one of its hooks runs for too long, or if it broke a rule of the protocol.
   func look(at now: UInt64) {
-    lookAtHooks(now)
     let isDue = state.withLock { state in
       guard now >= state.checkedAt + UInt64(WorkerReader.tick) * 1_000_000 else { return false }
       state.checkedAt = now
@@ -418,7 +441,7 @@ final class WorkerProcess: Sendable {
       // The worker may have answered without a ring.
       takeAnswers()
       check()
-      lookAtProgress(now)
+      lookAtHooks(now)
     }
     owner.withLock(\.value)?.sendWaiting(at: now)
   }
@@ -428,33 +451,17 @@ final class WorkerProcess: Sendable {
     if let problem = lanes.lazy.compactMap(\.problem).first { stop(.brokeProtocol(problem)) }
   }
 
-  /// Ends the worker if a lane neither takes posts nor names a hook: it was stopped, or its thread has ended.
-  private func lookAtProgress(_ now: UInt64) {
-    let stuck = state.withLock { state -> Hook? in
+  /// Ends the worker if the hook that a lane has to answer next takes too long.
+  private func lookAtHooks(_ now: UInt64) {
+    let slow = state.withLock { state -> WorkerLane.Progress? in
       for index in lanes.indices.dropFirst() {
         let progress = lanes[index].progress
         if progress == nil || progress != state.progress[index].last { state.progress[index] = (progress, now) }
-        if let progress, now - state.progress[index].since > settings.hang.inNanoseconds { return progress.hook }
+        if let progress, now - state.progress[index].since > settings.hang.inNanoseconds { return progress }
       }
       return nil
     }
-    if let stuck { stop(.stalled(stuck)) }
-  }
-
-  private func lookAtHooks(_ now: UInt64) {
-    var hung: Hook?
-    state.withLock { state in
-      for index in lanes.indices.dropFirst() {
-        guard let running = lanes[index].running else {
-          state.running[index] = (0, now)
-          continue
-        }
-        let word = UInt64(running.generation) << 32 | UInt64(running.slot) << 8 | UInt64(running.operation)
-        if state.running[index].word != word { state.running[index] = (word, now) }
-        if now - state.running[index].since > settings.hang.inNanoseconds { hung = Hook(rawValue: running.operation) ?? .onEnd }
-      }
-    }
-    if let hung { stop(.hung(hung)) }
+    if let slow { stop(slow.isNamed ? .hung(slow.hook) : .stalled(slow.hook)) }
   }
 
   // MARK: The end
@@ -514,7 +521,7 @@ final class WorkerProcess: Sendable {
       return !state.hasEnded
     }
     guard isFirst else { return nil }
-    WorkerReader.shared.forget(self)
+    reader.end()
     // Once a lane has ended, its calls give their slots back.
     let interrupted = lanes.dropFirst().compactMap(\.interrupted)
     state.withLock { $0.interrupted = interrupted }

@@ -115,7 +115,7 @@ enum WorkerServices {
     var isAdded = false
     let status = unsafe each(bytes, process) { record in
       guard unsafe record.kind == CCROSSING_LINE.rawValue, !isAdded else { return false }
-      isAdded = unsafe process.add(key: key, record.value.text)
+      isAdded = unsafe record.value.len <= BaggageKeys.maximumNameBytes && process.add(key: key, record.value.text)
       return true
     }
     return status != Status.ok ? status : isAdded ? Status.ok : Status.limit
