@@ -549,6 +549,11 @@ typedef struct crb_fetch_request {
   crb_view body;
 } crb_fetch_request;
 
+/* Limits of crb.fetch/1; beyond them, start() returns CRB_E_LIMIT, and a response ends with an error with the flag CRB_ERROR_LIMIT.  The
+ * host may send fewer at once than are under way.  When the instance or its process ends, its requests end with CRB_ERROR_CANCELLED. */
+#define CRB_FETCH_MAX_UNDER_WAY 1024u    /* requests of one instance */
+#define CRB_FETCH_MAX_BYTES (64u << 20)  /* bytes of these requests and of their responses, together */
+
 /* "crb.fetch/1" */
 typedef struct crb_fetch_service {
   uint32_t size;

@@ -2,12 +2,20 @@ package import FoundationEssentials
 
 extension PullStream<Data> {
   /// All chunks as one value. A single chunk is not copied.
-  package func collected() async throws -> Data {
+  package func collected() async throws -> Data { try await collected { _ in true } ?? Data() }
+
+  /// All chunks as one value; nil if there is no room for one of them.
+  ///
+  /// - Parameter hasRoom: Whether there is room for so many more bytes.
+  package func collected(_ hasRoom: (Int) -> Bool) async throws -> Data? {
     var all: Data?
     while true {
       switch try await pull() {
-      case .element(let chunk): all.append(chunk)
+      case .element(let chunk):
+        guard hasRoom(chunk.count) else { return nil }
+        all.append(chunk)
       case .last(let chunk):
+        guard hasRoom(chunk.count) else { return nil }
         all.append(chunk)
         return all ?? Data()
       case .end: return all ?? Data()

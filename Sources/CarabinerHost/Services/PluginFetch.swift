@@ -10,32 +10,56 @@ enum PluginFetch {
 
   /// The timeout in seconds if the plugin sets none.
   static let defaultTimeout = 10.0
+  /// The longest one.
+  static let maximumTimeout = 600.0
   /// How many headers a plugin's request may have.
   static let maximumHeaders = 256
 
+  /// The body of a response is longer than the instance may hold.
+  private struct OversizedBody: Error, CustomStringConvertible {
+    var description: String {
+      "the response is dropped: the requests of the plugin may hold \(CRB_FETCH_MAX_BYTES) bytes together; ask for less"
+    }
+  }
+
+  /// - Parameter account: The requests of the instance in its worker; nil for a plugin of this process.
   static func start(
-    _ who: crb_self, _ request: UnsafePointer<crb_fetch_request>?, _ done: Done?, _ user: UnsafeMutableRawPointer?
+    _ who: crb_self, _ request: UnsafePointer<crb_fetch_request>?, _ done: Done?, _ user: UnsafeMutableRawPointer?,
+    account: FetchAccount? = nil
   ) -> crb_status {
     guard let member = PluginRegistry.shared.caller(who), member.grants.contains("fetch"),
       let transport = member.environment?.transport
     else { return Status.unsupported }
-    guard let request = unsafe request, let done = unsafe done,
-      let copy = unsafe urlRequest(InterceptorTable.copy(request, crb_fetch_request()))
-    else {
-      return Status.invalid
-    }
+    guard let request = unsafe request, let done = unsafe done else { return Status.invalid }
+    let (fetches, asked) = unsafe (account ?? member.fetches, InterceptorTable.copy(request, crb_fetch_request()))
+    let bytes = unsafe size(of: asked)
+    guard fetches.hasRoom(for: bytes) else { return Status.limit }
+    guard let copy = unsafe urlRequest(asked) else { return Status.invalid }
     let context = unsafe CallbackContext(user)
     let subject = CrashSubject.current
-    Task {
+    let isStarted = fetches.start(holding: bytes) { number in
       do {
         let response = try await transport.send(copy)
-        let body = try await response.chunks.collected()
+        let body = try await response.chunks.collected { fetches.hold($0, for: number) }
+        guard let body else { throw OversizedBody() }
+        // Before the callback, which may start the next request.
+        fetches.end(number)
         subject.during(.callback) { unsafe report(response.response, body, done, context) }
       } catch {
+        fetches.end(number)
         subject.during(.callback) { unsafe report(error, done, context) }
       }
     }
-    return Status.ok
+    return isStarted ? Status.ok : Status.limit
+  }
+
+  /// The bytes of the texts of a request; a negative number if that are more than a number can count.
+  private static func size(of request: crb_fetch_request) -> Int {
+    var size = unsafe request.url.bytes.count &+ request.method.bytes.count &+ request.body.bytes.count
+    guard unsafe request.headers != nil, unsafe (0...maximumHeaders).contains(request.header_count) else { return size }
+    let fields = unsafe UnsafeBufferPointer(start: request.headers, count: request.header_count)
+    for index in fields.indices { size &+= unsafe fields[index].name.bytes.count &+ fields[index].value.bytes.count }
+    return size
   }
 
   private static func urlRequest(_ request: crb_fetch_request) -> URLRequest? {
@@ -54,7 +78,7 @@ enum PluginFetch {
     guard RequestLine.isMethod(method.utf8) else { return nil }
     return unsafe URLRequest(
       url: url, httpMethod: method, headers: headers, httpBody: body,
-      timeoutInterval: request.timeout_ns == 0 ? defaultTimeout : Double(request.timeout_ns) / 1e9)
+      timeoutInterval: request.timeout_ns == 0 ? defaultTimeout : min(Double(request.timeout_ns) / 1e9, maximumTimeout))
   }
 
   private static func report(_ response: HTTPURLResponse, _ body: Data, _ done: Done, _ context: CallbackContext) {
@@ -88,6 +112,8 @@ enum PluginFetch {
     var event = unsafe crb_error()
     unsafe event.size = unsafe UInt32(MemoryLayout<crb_error>.size)
     unsafe event.flags = UInt32(CRB_ERROR_TRANSPORT)
+    if error is OversizedBody { unsafe event.flags |= UInt32(CRB_ERROR_LIMIT) }
+    if error is CancellationError { unsafe event.flags |= UInt32(CRB_ERROR_CANCELLED) }
     unsafe event.message = unsafe views.copy("\(error)", limit: .max) ?? (unsafe .absent)
     unsafe event.domain = unsafe views.copy("carabiner.transport", limit: .max) ?? .absent
     unsafe done(context.pointer, nil, .absent, &event)

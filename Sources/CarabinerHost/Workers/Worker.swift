@@ -211,6 +211,7 @@ package final class Worker: Sendable {
       state.instances[instance.number] = nil
       return state.process
     }
+    process?.cancelFetches(of: instance.number)
     process?.control.post(CCROSSING_DESTROY, instance: instance.number)
   }
 

@@ -260,6 +260,33 @@ final class WorkerProcess: Sendable {
     HostError(.processFailed, step: "worker", path: "", "worker \(group): \(message)")
   }
 
+  // MARK: Requests by crb.fetch/1
+
+  /// The requests of each instance; nil once the process has ended.
+  private let fetches = Mutex<[UInt32: FetchAccount]?>([:])
+
+  /// The requests of an instance.
+  func fetches(of instance: UInt32) -> FetchAccount {
+    fetches.withLock { fetches in
+      if let known = fetches?[instance] { return known }
+      let made = FetchAccount()
+      if fetches == nil { made.close() } else { fetches?[instance] = made }
+      return made
+    }
+  }
+
+  /// Cancels the requests of an instance that ends.
+  func cancelFetches(of instance: UInt32) { fetches.withLock { $0?.removeValue(forKey: instance) }?.close() }
+
+  /// Cancels all requests, as nothing waits for them any more.
+  private func cancelFetches() {
+    let ended = fetches.withLock { fetches in
+      defer { fetches = nil }
+      return fetches
+    }
+    for account in (ended ?? [:]).values { account.close() }
+  }
+
   // MARK: Counts
 
   /// The hooks that were posted to this process.
@@ -522,6 +549,7 @@ final class WorkerProcess: Sendable {
     }
     guard isFirst else { return nil }
     reader.end()
+    cancelFetches()
     // Once a lane has ended, its calls give their slots back.
     let interrupted = lanes.dropFirst().compactMap(\.interrupted)
     state.withLock { $0.interrupted = interrupted }

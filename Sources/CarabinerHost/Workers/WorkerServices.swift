@@ -149,7 +149,7 @@ enum WorkerServices {
     let status = unsafe fields.withUnsafeBufferPointer { fields in
       unsafe request.headers = fields.baseAddress
       unsafe request.header_count = fields.count
-      return unsafe PluginFetch.start(instance.who, &request, fetched, context)
+      return unsafe PluginFetch.start(instance.who, &request, fetched, context, account: process.fetches(of: instance.number))
     }
     if status != Status.ok { _ = unsafe Pending.taken(context) }
     return status

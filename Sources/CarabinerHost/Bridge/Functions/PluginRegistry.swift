@@ -16,6 +16,8 @@ final class PluginRegistry: Sendable {
     let redaction: SecretRedaction
     /// Counts the buffers it holds.
     let account: BufferAccount
+    /// The requests that it has under way.
+    let fetches = FetchAccount()
     /// Whose code uses the id.
     fileprivate let subject: CrashSubject
     /// The digest of the library that was given the id.
@@ -74,12 +76,14 @@ final class PluginRegistry: Sendable {
 
   /// Releases the values of an ended instance that belong to its chain. The name is kept for late lines of its log.
   func retire(_ id: crb_self) {
-    state.withLock { state in
-      guard let index = Self.index(of: id, in: state) else { return }
+    let fetches = state.withLock { state -> FetchAccount? in
+      guard let index = Self.index(of: id, in: state) else { return nil }
       state.slots[index].member.store = nil
       state.slots[index].member.environment = nil
       state.retired.append(index)
+      return state.slots[index].member.fetches
     }
+    fetches?.close()
   }
 
   /// The plugin with this id, if the code that uses it belongs to the library that received it; nil otherwise.
