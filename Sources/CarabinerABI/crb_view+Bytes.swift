@@ -10,4 +10,9 @@ extension crb_view {
 
   /// The text. Invalid UTF-8 is replaced.
   public var text: String { unsafe String(decoding: bytes, as: UTF8.self) }
+
+  /// The text, cut to so many bytes before it is copied.
+  public func text(atMost limit: Int) -> String {
+    unsafe bytes.count <= limit ? text : String(decoding: bytes.prefix(limit), as: UTF8.self) + "…"
+  }
 }

@@ -54,6 +54,8 @@ package struct PluginError: Error, Sendable, CustomStringConvertible {
   /// Whether it counts as a fault for the plugin's circuit breaker. A worker that ends takes calls with it that did nothing wrong.
   var countsForBreaker = true
 
+  /// A longer message is cut, and so is a longer domain.
+  static let (maximumMessageBytes, maximumDomainBytes) = (4096, 256)
   /// How large a detail may be.
   package static let maximumDetailBytes = 4096
 

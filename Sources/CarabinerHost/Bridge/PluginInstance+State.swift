@@ -67,7 +67,9 @@ extension PluginInstance {
   }
 
   private func refusal(_ function: String, _ what: String, _ why: crb_error, _ status: crb_status) -> PluginError {
-    let reason = unsafe why.message.isAbsent ? "it gave no reason (status \(status))" : unsafe why.message.text
+    let reason =
+      unsafe why.message.isAbsent
+      ? "it gave no reason (status \(status))" : unsafe why.message.text(atMost: PluginError.maximumMessageBytes)
     return unsafe PluginError(
       code: .failed, entry: name, hook: function,
       message: "it \(what): \(options.redaction(reason)); the new instance begins without",

@@ -139,7 +139,9 @@ internal import Synchronization
   private static func refusal(
     _ options: Options, _ origin: String, _ what: String, _ why: crb_error, _ status: crb_status
   ) -> HostError {
-    let reason = unsafe why.message.isAbsent ? "it gave no reason (status \(status))" : unsafe why.message.text
+    let reason =
+      unsafe why.message.isAbsent
+      ? "it gave no reason (status \(status))" : unsafe why.message.text(atMost: PluginError.maximumMessageBytes)
     return HostError(
       .configurationRefused, step: "create", path: origin,
       "the plugin of entry \(options.name) \(what): \(options.redaction(reason)); correct its config in the manifest")

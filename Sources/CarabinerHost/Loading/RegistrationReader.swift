@@ -6,6 +6,8 @@ internal import CarabinerWire
 @safe package struct RegistrationReader {
   /// How many interceptors a library may register.
   package static let maximumInterceptors: UInt32 = 64
+  /// A text of a plugin, and the schema of its configuration, with the NUL.
+  static let (maximumTextBytes, maximumSchemaBytes) = (4096, 1 << 20)
 
   private let pointer: UnsafePointer<crb_plugin>
   private let path: String
@@ -91,7 +93,8 @@ internal import CarabinerWire
     }
     return unsafe PluginInterceptor(
       id: id, version: version, name: text(table.interceptor.name), vendor: text(table.interceptor.vendor),
-      url: text(table.interceptor.url), configurationSchema: text(table.interceptor.config_schema, limit: 1 << 20),
+      url: text(table.interceptor.url),
+      configurationSchema: text(table.interceptor.config_schema, limit: Self.maximumSchemaBytes),
       threadClass: table.interceptor.thread_class, accept: accept, table: table)
   }
 
@@ -102,7 +105,7 @@ internal import CarabinerWire
   }
 
   /// A NUL-terminated text of the plugin; nil if it has `limit` bytes or more, or is not UTF-8.
-  private func text(_ pointer: UnsafePointer<CChar>?, limit: Int = 4096) -> String? {
+  private func text(_ pointer: UnsafePointer<CChar>?, limit: Int = Self.maximumTextBytes) -> String? {
     guard let pointer = unsafe pointer else { return nil }
     var bytes: [UInt8] = []
     while bytes.count < limit {

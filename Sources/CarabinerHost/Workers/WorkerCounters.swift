@@ -16,6 +16,8 @@ final class WorkerCounters: Sendable {
   let lostCalls = WorkerCount()
   /// Lines of plugins that were not logged, because there were too many.
   let droppedLines = WorkerCount()
+  /// Limits the lines of its processes in the log.
+  let log = LogAllowance()
   /// The times from a post until its lane took it.
   let begin = WorkerWaits()
   private let upcalls = Upcall.allCases.map { _ in WorkerCount() }

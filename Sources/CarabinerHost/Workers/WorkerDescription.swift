@@ -44,12 +44,16 @@ struct WorkerDescription: Sendable, Equatable {
     switch unsafe Int(record.kind) {
     case Int(CCROSSING_FAILURE.rawValue): return unsafe WorkerRefusal(record)
     case Int(CCROSSING_INTERCEPTOR.rawValue):
-      guard interceptors.count < Int(RegistrationReader.maximumInterceptors) else { break }
+      guard interceptors.count < Int(RegistrationReader.maximumInterceptors),
+        unsafe max(record.name.bytes.count, record.value.bytes.count) < RegistrationReader.maximumTextBytes
+      else { break }
       interceptors.append(
         unsafe Interceptor(id: record.name.text, version: record.value.text, threadClass: record.a, features: record.b))
       return nil
     case Int(CCROSSING_TEXT.rawValue):
-      guard let last = interceptors.indices.last, interceptors[last].texts.count < 8 else { break }
+      guard let last = interceptors.indices.last, interceptors[last].texts.count < 8,
+        unsafe record.value.bytes.count < RegistrationReader.maximumSchemaBytes
+      else { break }
       unsafe interceptors[last].texts[record.a] = unsafe record.value.text
       return nil
     case Int(CCROSSING_STAGE.rawValue):
@@ -85,10 +89,10 @@ struct WorkerRefusal: Error, Sendable {
 
   init(_ record: WorkerRecord) {
     status = unsafe crb_status(truncatingIfNeeded: Int32(bitPattern: record.a))
-    step = unsafe record.name.text
+    step = unsafe record.name.text(atMost: PluginError.maximumDomainBytes)
     flags = unsafe record.b
     code = unsafe Int32(truncatingIfNeeded: record.number)
-    let said = unsafe record.value.isAbsent ? "" : record.value.text
+    let said = unsafe record.value.isAbsent ? "" : record.value.text(atMost: PluginError.maximumMessageBytes)
     text = unsafe said.isEmpty ? "it gave no reason (status \(Int32(bitPattern: record.a)))" : said
   }
 

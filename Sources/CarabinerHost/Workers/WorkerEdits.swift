@@ -12,6 +12,8 @@ internal import FoundationEssentials
   private let stage: StageBinding
   /// The worker's process, which numbers baggage keys.
   private let process: WorkerProcess
+  /// A shorter text of an error is not limited further: each is one of a request.
+  private static let freeBytes = 256
 
   init(_ call: GroupCall, _ hook: Hook, _ stage: StageBinding, of process: WorkerProcess) {
     unsafe self.call = call
@@ -44,6 +46,8 @@ internal import FoundationEssentials
         }
         status = Status.ok
       case Int(CCROSSING_FAILURE.rawValue):
+        var record = unsafe record
+        unsafe record.value = unsafe reason(record.value)
         unsafe call.loss = unsafe failure(WorkerRefusal(record))
         status = Status.ok
       default: status = nil
@@ -71,6 +75,13 @@ internal import FoundationEssentials
     return unsafe call.stageHeader(record.name, record.value, record.a, isASCII: isASCII, in: hook, of: stage)
   }
 
+  /// The text of an error, which is logged with the request. A long one counts as a line of the log.
+  private func reason(_ text: crb_view) -> crb_view {
+    let count = unsafe min(text.bytes.count, PluginError.maximumMessageBytes)
+    guard unsafe count > Self.freeBytes, unsafe !process.counters.log.admits(count) else { return unsafe text }
+    return unsafe crb_view(ptr: text.ptr, len: Self.freeBytes)
+  }
+
   private func error(_ record: WorkerRecord, _ more: WorkerRecord?) -> crb_status? {
     guard let more = unsafe more, unsafe more.kind == CCROSSING_ERROR_MORE.rawValue else { return nil }
     var error = unsafe crb_error()
@@ -80,7 +91,7 @@ internal import FoundationEssentials
     unsafe error.http_status = unsafe Int32(bitPattern: more.a)
     unsafe error.retry_after_ns = unsafe record.number
     unsafe error.domain = unsafe record.name
-    unsafe error.message = unsafe record.value
+    unsafe error.message = unsafe reason(record.value)
     unsafe error.detail_json = unsafe more.value
     return unsafe call.stage(.error(error), in: hook, of: stage)
   }

@@ -6,9 +6,6 @@ internal import Synchronization
 final class WorkerOutput: Sendable {
   private struct State {
     var line: [UInt8] = []
-    var second: UInt64 = 0
-    var linesOfSecond = 0
-    var bytesOfSecond = 0
     var isClosed = false
   }
 
@@ -19,9 +16,6 @@ final class WorkerOutput: Sendable {
   private let state = Mutex(State())
 
   private static let logger = Logger(label: "carabiner.worker")
-  /// More in a second is dropped and counted (W48).
-  static let maximumLines = 10_000
-  static let maximumBytes = 1 << 20
   private static let maximumLine = HostFunctions.maximumLogBytes
   /// So many blocks are read at the end of a process. A pipe has less.
   private static let lastBlocks = 64
@@ -63,12 +57,8 @@ final class WorkerOutput: Sendable {
   }
 
   private func flush(_ state: inout State) {
-    let now = MonotonicClock.nanoseconds / 1_000_000_000
-    if now != state.second { (state.second, state.linesOfSecond, state.bytesOfSecond) = (now, 0, 0) }
-    state.linesOfSecond += 1
-    state.bytesOfSecond += state.line.count
     defer { state.line.removeAll(keepingCapacity: true) }
-    guard state.linesOfSecond <= Self.maximumLines, state.bytesOfSecond <= Self.maximumBytes else {
+    guard counters.log.admits(state.line.count) else {
       counters.droppedLines.add()
       return
     }

@@ -46,9 +46,6 @@ final class WorkerProcess: Sendable {
     var answersOfSecond: UInt64 = 0
     var hooksBefore = 0
     var second: UInt64 = 0
-    var logSecond: UInt64 = 0
-    var linesOfSecond = 0
-    var logBytesOfSecond = 0
     var refusedKinds: UInt32 = 0
     var missingLayers: [String] = []
     var maps: WorkerMaps?
@@ -391,13 +388,7 @@ final class WorkerProcess: Sendable {
 
   /// Whether a line may go to the log. More lines in a second are dropped (W48).
   func mayLog(_ line: crb_view) -> Bool {
-    let isAdmitted = state.withLock { state in
-      let second = MonotonicClock.nanoseconds / 1_000_000_000
-      if second != state.logSecond { (state.logSecond, state.linesOfSecond, state.logBytesOfSecond) = (second, 0, 0) }
-      state.linesOfSecond += 1
-      state.logBytesOfSecond += unsafe line.bytes.count
-      return state.linesOfSecond <= WorkerOutput.maximumLines && state.logBytesOfSecond <= WorkerOutput.maximumBytes
-    }
+    let isAdmitted = unsafe counters.log.admits(min(line.bytes.count, HostFunctions.maximumLogBytes))
     if isAdmitted { unsafe lastLines.add(line.bytes) } else { counters.droppedLines.add() }
     return isAdmitted
   }

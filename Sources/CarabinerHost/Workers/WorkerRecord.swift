@@ -9,7 +9,7 @@ internal import CarabinerABI
   let b: UInt32
   let number: UInt64
   let name: crb_view
-  let value: crb_view
+  var value: crb_view
 }
 
 /// The records of a message, which are checked while they are read.

@@ -45,11 +45,12 @@ extension GroupCall {
   }
 
   private func stage(_ error: crb_error, _ hook: Hook, _ stage: StageBinding) -> crb_status {
-    let message = unsafe stage.plugin.options.redaction(error.message.text)
+    let message = unsafe stage.plugin.options.redaction(error.message.text(atMost: PluginError.maximumMessageBytes))
     var copy = unsafe PluginError(
       code: .failed, entry: stage.plugin.name, hook: hook.name, message: message.isEmpty ? "failed" : message,
-      pluginCode: error.code, domain: error.domain.isAbsent ? stage.plugin.id : error.domain.text, flags: error.flags,
-      httpStatus: error.http_status, retryAfter: error.retry_after_ns)
+      pluginCode: error.code,
+      domain: error.domain.isAbsent ? stage.plugin.id : error.domain.text(atMost: PluginError.maximumDomainBytes),
+      flags: error.flags, httpStatus: error.http_status, retryAfter: error.retry_after_ns)
     let detail = unsafe error.detail_json.bytes
     if stage.plugin.options.sendsMessagesToClients {
       copy.isForClients = unsafe !error.message.isAbsent
