@@ -1,12 +1,15 @@
 internal import CarabinerHost
 internal import CarabinerManifest
+internal import CarabinerWire
 internal import Foundation
 
 /// Standard output carries only results. Messages for the user go to standard error.
+///
+/// All texts pass through this type. They may contain those of plugins and servers, so whatever would act on a terminal is escaped.
 enum Terminal {
   /// The secrets of the manifests that this process has read.
   ///
-  /// Many messages contain an endpoint with a key. All messages pass through this type, so they are redacted here.
+  /// Many messages contain an endpoint with a key, so they are redacted here.
   static let secrets = SecretRegister()
 
   /// The text with secrets replaced by their references.
@@ -14,13 +17,14 @@ enum Terminal {
 
   /// Writes a line to standard error, with secrets redacted.
   static func complain(_ text: String) {
-    FileHandle.standardError.write(Data((redacted(text) + "\n").utf8))
+    FileHandle.standardError.write(Data((PrintableText.escaping(redacted(text), keepsLines: true) + "\n").utf8))
   }
 
   /// Writes a line to standard output, unbuffered.
-  static func emit(_ text: String) {
-    FileHandle.standardOutput.write(Data((text + "\n").utf8))
-  }
+  static func emit(_ text: String) { emitColoured(PrintableText.escaping(text, keepsLines: true)) }
+
+  /// Writes a line that sets colours and has escaped the texts of others itself.
+  static func emitColoured(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
 
   /// Replaces the current line of standard error.
   static func progress(_ text: String) {

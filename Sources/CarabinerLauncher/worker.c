@@ -62,11 +62,11 @@ static int start(struct worker *worker, const struct program *program, const str
   return worker->process < 0 ? -1 : 0;
 }
 
-/* The text of a plugin, without control characters, on which a terminal would act. */
+/* The text of a plugin, without what a terminal would act on.  Characters beyond ASCII may be such, too. */
 static void print_plainly(FILE *to, const char *text, size_t length) {
   for (size_t index = 0; index < length; index++) {
     unsigned char byte = (unsigned char)text[index];
-    fputc(byte == '\n' || byte == '\t' || (byte >= 32 && byte != 127) ? byte : '?', to);
+    fputc(byte == '\n' || byte == '\t' || (byte >= 32 && byte < 127) ? byte : '?', to);
   }
 }
 

@@ -28,7 +28,7 @@ struct CacheGetCommand: AsyncParsableCommand {
     let lines = record.names.sorted().map { name in
       let value = String(decoding: record[name] ?? [], as: UTF8.self)
       let padding = String(repeating: " ", count: width - name.count)
-      return "\(PrintableText.time(record.received(name) ?? 0))  \(PrintableText.escaping(name))\(padding)  "
+      return "\(TextColumn.time(record.received(name) ?? 0))  \(PrintableText.escaping(name))\(padding)  "
         + PrintableText.escaping(value)
     }
     return lines.joined(separator: "\n")

@@ -37,6 +37,6 @@ extension RecordSummary {
     // Most keys begin with their type, so it is not repeated.
     let type = type.map { self.key.hasPrefix("\($0):") ? "" : "  (\(PrintableText.escaping($0)))" } ?? ""
     return
-      "\(PrintableText.right(fieldCount, 6)) \(PrintableText.right(byteCount, 9))  \(PrintableText.time(newest))  \(key)\(type)"
+      "\(TextColumn.right(fieldCount, 6)) \(TextColumn.right(byteCount, 9))  \(TextColumn.time(newest))  \(key)\(type)"
   }
 }

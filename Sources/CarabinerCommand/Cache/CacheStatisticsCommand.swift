@@ -43,11 +43,11 @@ struct CacheStatisticsCommand: AsyncParsableCommand {
       row("fields", "\(statistics.fieldCount), \(statistics.byteCount) bytes of names and values"),
     ]
     if let oldest = statistics.oldest, let newest = statistics.newest {
-      lines.append(row("received", "\(PrintableText.time(oldest)) to \(PrintableText.time(newest))"))
+      lines.append(row("received", "\(TextColumn.time(oldest)) to \(TextColumn.time(newest))"))
     }
     if !statistics.types.isEmpty { lines.append("\n  records      bytes  type") }
     lines += types(statistics).map { name, share in
-      "\(PrintableText.right(share.recordCount, 9)) \(PrintableText.right(share.byteCount, 10))  "
+      "\(TextColumn.right(share.recordCount, 9)) \(TextColumn.right(share.byteCount, 10))  "
         + (name.map { PrintableText.escaping($0) } ?? "(none)")
     }
     return lines.joined(separator: "\n")

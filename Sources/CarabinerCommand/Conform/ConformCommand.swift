@@ -129,7 +129,7 @@ struct ConformCommand: AsyncParsableCommand {
         Terminal.complain("error: \(error)")
         throw ExitCode(1)
       }
-      if format == .text { Terminal.emit(format.text(reports.suffix(1), isColoured: Terminal.showsColours)) }
+      if format == .text { Terminal.emitColoured(format.text(reports.suffix(1), isColoured: Terminal.showsColours)) }
       if interrupt.wasRaised { break }
     }
     if format != .text { Terminal.emit(format.text(reports, isColoured: false)) }

@@ -118,7 +118,7 @@ struct FleetReport {
     let rows = state.nodes.sorted { $0.key < $1.key }.map { name, node in
       [
         "\(name)", node.state.rawValue, node.serving.map { "\($0)" } ?? "-", "\(node.generation)",
-        PrintableText.time(Int64(node.since) * 1000), PrintableText.escaping(node.version),
+        TextColumn.time(Int64(node.since) * 1000), PrintableText.escaping(node.version),
         PrintableText.escaping(node.reason ?? ""),
       ]
     }

@@ -14,22 +14,21 @@ enum LogFormat: String, Sendable, CaseIterable, ExpressibleByArgument {
   /// Reserved names. A field with such a name is prefixed with `field_`.
   private static let ownNames: Set<String> = ["time", "level", "logger", "message"]
 
-  /// One line with its line break. Line breaks in the message are escaped, and secrets are redacted.
+  /// One line with its line break. Characters that act on a terminal or begin another line are escaped, and secrets are redacted.
   func line(_ level: Logger.Level, _ label: String, _ message: String, _ fields: Logger.Metadata, at time: Date) -> String {
     let fields = fields.sorted { $0.key < $1.key }
     let stamp = time.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     switch self {
     case .text:
-      let message = Self.onOneLine(Terminal.redacted(message))
       let pairs = fields.map { " \($0.key)=\(Self.quoted(Terminal.redacted($0.value.description)))" }.joined()
-      return "\(stamp) \(level.rawValue) \(label): \(message)\(pairs)\n"
+      return PrintableText.escaping("\(stamp) \(level.rawValue) \(label): \(Terminal.redacted(message))\(pairs)") + "\n"
     case .json:
       var object: JSONObject = [
         "time": .string(stamp), "level": .string(level.rawValue), "logger": .string(label),
         "message": .string(Terminal.redacted(message)),
       ]
       for (name, value) in fields { object[Self.ownNames.contains(name) ? "field_\(name)" : name] = Self.json(value) }
-      return JSONValue.object(object).description + "\n"
+      return PrintableText.escaping(JSONValue.object(object).description) + "\n"
     }
   }
 
@@ -40,11 +39,6 @@ enum LogFormat: String, Sendable, CaseIterable, ExpressibleByArgument {
     case .json:
       String(line(.notice, "carabiner.serve", "listening", ["address": "\(address)"], at: Date()).dropLast())
     }
-  }
-
-  private static func onOneLine(_ text: String) -> String {
-    guard text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return text }
-    return String(text.debugDescription.dropFirst().dropLast())
   }
 
   private static func quoted(_ text: String) -> String {

@@ -1,4 +1,6 @@
-/// A report as text.
+internal import CarabinerWire
+
+/// A report as text. A plugin chooses parts of it, so whatever would act on a terminal is escaped.
 package struct ConformanceText: Sendable {
   /// Whether the terminal shows colours.
   let isColoured: Bool
@@ -10,9 +12,9 @@ package struct ConformanceText: Sendable {
     var lines: [String] = []
     for outcome in report.outcomes where outcome.status != .pass {
       if case .skip = outcome.status, !outcome.findings.isEmpty || outcome.status.detail.isEmpty { continue }
-      lines.append("\(word(outcome.status)) \(outcome.check.id) \(outcome.check.title)\(detail(outcome.status))")
+      lines.append("\(word(outcome.status)) \(plain("\(outcome.check.id) \(outcome.check.title)\(detail(outcome.status))"))")
       for finding in outcome.findings {
-        lines.append("        \(finding.message)\(finding.place.isEmpty ? "" : " (\(finding.place))")")
+        lines.append(plain("        \(finding.message)\(finding.place.isEmpty ? "" : " (\(finding.place))")"))
       }
       if case .crash = outcome.status { lines += output(outcome) }
       if case .timeout = outcome.status { lines += output(outcome) }
@@ -20,12 +22,14 @@ package struct ConformanceText: Sendable {
     let sums = report.counts.map { "\($0.count) \($0.name.lowercased())" }.joined(separator: ", ")
     let seconds = Double(report.duration.milliseconds) / 1000
     lines += isolation(report)
-    lines.append("\(report.plugin): \(sums) in \(seconds) s; \(verdict(report))")
+    lines.append(plain("\(report.plugin): \(sums) in \(seconds) s; \(verdict(report))"))
     if let worst = report.outcomes.first(where: { $0.isFailure(warningsCount: report.warningsCount) }) {
       lines.append("`carabiner conform --explain \(worst.check.id)` explains the rule and the remedy")
     }
     return lines.joined(separator: "\n")
   }
+
+  private func plain(_ text: String) -> String { PrintableText.escaping(text, keepsLines: true) }
 
   private func verdict(_ report: ConformanceReport) -> String {
     guard report.isolation == .worker else { return "conforms at level \(report.level)" }
@@ -39,7 +43,7 @@ package struct ConformanceText: Sendable {
     let count = report.inProcess.reduce(0) { $0 + $1.checks.count }
     guard count > 0 else { return [] }
     return ["\(report.outcomes.count - count) checks ran in a worker, and \(count) in their own process:"]
-      + report.inProcess.map { "        \($0.checks.joined(separator: " ")): \($0.reason)" }
+      + report.inProcess.map { plain("        \($0.checks.joined(separator: " ")): \($0.reason)") }
   }
 
   private func word(_ status: CheckOutcome.Status) -> String {
@@ -59,7 +63,7 @@ package struct ConformanceText: Sendable {
 
   /// The last lines the plugin wrote.
   private func output(_ outcome: CheckOutcome) -> [String] {
-    outcome.output.split(separator: "\n").suffix(12).map { "        | \($0)" }
+    outcome.output.split(separator: "\n").suffix(12).map { "        | \(PrintableText.escaping(String($0)))" }
   }
 }
 

@@ -14,7 +14,7 @@ struct TraceEvent: Sendable, Hashable {
 }
 
 extension ChildStatusRecord {
-  /// The last events, in order. Untrusted code could write there, so invalid events are left out, and texts are stripped.
+  /// The last events, in order. Untrusted code could write there, so invalid events are left out, and control characters are escaped.
   var events: [TraceEvent] {
     let count = unsafe CTestHost_eventCount(record)
     let kept = UInt64(CTESTHOST_EVENTS)
@@ -31,7 +31,7 @@ extension ChildStatusRecord {
       default: nil
       }
     guard let kind else { return nil }
-    let text = unsafe withUnsafeBytes(of: event.text) { unsafe stripped($0) }
+    let text = unsafe withUnsafeBytes(of: event.text) { unsafe Self.text(in: $0) }
     return TraceEvent(kind: kind, nanoseconds: event.ns, thread: event.thread, text: text)
   }
 }

@@ -1,8 +1,9 @@
 internal import CTestHost
+internal import CarabinerWire
 internal import Glibc
 
 /// The supervisor's side of the memory that it shares with a child. A process with untrusted code wrote it, so
-/// texts are cut at their limit and stripped of control characters.
+/// texts are cut at their limit, and control characters are escaped.
 @safe final class ChildStatusRecord {
   let descriptor: Int32
   let record: UnsafeMutablePointer<CTestHost_record>
@@ -32,14 +33,11 @@ internal import Glibc
 
   private func text(at offset: Int) -> String {
     let bytes = unsafe UnsafeRawBufferPointer(start: UnsafeRawPointer(record) + offset, count: Int(CTESTHOST_TEXT_MAX))
-    return unsafe Self.stripped(bytes)
+    return unsafe Self.text(in: bytes)
   }
 
-  /// The bytes before the first NUL, as a text without control characters.
-  static func stripped(_ bytes: UnsafeRawBufferPointer) -> String {
-    let text = unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-    return String(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0) })
-  }
+  /// The bytes before the first NUL.
+  static func text(in bytes: UnsafeRawBufferPointer) -> String { unsafe PrintableText.escaping(bytes.prefix { $0 != 0 }) }
 
   deinit {
     unsafe CTestHost_unmapRecord(record)

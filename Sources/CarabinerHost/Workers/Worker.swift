@@ -2,6 +2,7 @@ internal import CCrossing
 internal import CLinux
 internal import CarabinerABI
 internal import CarabinerManifest
+internal import CarabinerWire
 internal import Glibc
 internal import Logging
 internal import Synchronization
@@ -385,7 +386,7 @@ package final class Worker: Sendable {
     end.hooks = zip(names, interrupted).map { .init(entry: $0, hook: $1.hook.name, request: $1.request) }
     end.place = end.hooks.map { "\($0.entry) \($0.hook)" }.joined(separator: " or ")
     if case .ended(.signal)? = process.reason, let maps = process.maps { end.address = KernelLog.shared.place(in: maps) }
-    let unsent = interrupted.flatMap { $0.lines.split(separator: UInt8(ascii: "\n")).map { WorkerLines.text($0) } }
+    let unsent = interrupted.flatMap { $0.lines.split(separator: UInt8(ascii: "\n")).map { PrintableText.escaping($0) } }
     let redactions = state.withLock { $0.instances.values.map(\.options.redaction) }
     end.lines = (process.lastLines.texts + unsent).suffix(WorkerStatus.End.maximumLines).map { line in
       redactions.reduce(line) { $1($0) }

@@ -1,3 +1,4 @@
+internal import CarabinerWire
 internal import Glibc
 internal import Logging
 internal import Synchronization
@@ -63,7 +64,7 @@ final class WorkerOutput: Sendable {
       return
     }
     unsafe state.line.withUnsafeBytes { unsafe lastLines.add($0) }
-    Self.logger.info("\(WorkerLines.text(state.line))", metadata: ["worker": "\(group)"])
+    Self.logger.info("\(PrintableText.escaping(state.line))", metadata: ["worker": "\(group)"])
   }
 
   func close() {
@@ -93,10 +94,5 @@ final class WorkerLines: Sendable {
   }
 
   /// The lines, the oldest first.
-  var texts: [String] { lines.withLock { $0.map { Self.text($0) } } }
-
-  /// A plugin's text must not forge another line or drive the terminal.
-  static func text(_ bytes: some Sequence<UInt8>) -> String {
-    String(decoding: bytes.map { $0 < 0x20 || $0 == 0x7F ? 0x20 : $0 }, as: UTF8.self)
-  }
+  var texts: [String] { lines.withLock { $0.map { PrintableText.escaping($0) } } }
 }

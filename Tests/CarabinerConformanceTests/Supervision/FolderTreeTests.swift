@@ -68,7 +68,7 @@ struct FolderTreeTests {
     let record = try #require(ChildStatusRecord(nonce: "6d1f"))
     #expect(record.hook == "" && record.step == "")
     let bytes: [UInt8] = [0x1B, 0x5B, 0x41, 0xFF, 0x0A, 0x7F, 0x42, 0, 0x43]
-    let text = unsafe bytes.withUnsafeBytes { unsafe ChildStatusRecord.stripped($0) }
-    #expect(text == " [A\u{FFFD}  B")
+    let text = unsafe bytes.withUnsafeBytes { unsafe ChildStatusRecord.text(in: $0) }
+    #expect(text == #"\u001b[A\#u{FFFD}\n\u007fB"#)
   }
 }

@@ -13,8 +13,10 @@ struct TopDrawing {
     let all =
       heading + ["", Self.row("plugin", "state", "calls/s", "time/call", "running", "failed/s", "faults")]
       + figures.plugins.map(Self.row)
-    guard let width else { return all }
-    return all.map { String($0.prefix(max(1, width))) }
+    // A gateway chooses the names.
+    let printable = all.map { PrintableText.escaping($0) }
+    guard let width else { return printable }
+    return printable.map { String($0.prefix(max(1, width))) }
   }
 
   private var heading: [String] {

@@ -2,6 +2,7 @@ internal import CCarabiner
 internal import Carabiner
 internal import CarabinerABI
 internal import CarabinerManifest
+internal import CarabinerWire
 internal import FoundationEssentials
 internal import Logging
 internal import Synchronization
@@ -135,8 +136,7 @@ enum HostFunctions {
     guard let member = PluginRegistry.shared.caller(who), let level = Logger.Level(level), level >= member.logger.logLevel
     else { return }
     let bytes = unsafe UnsafeRawBufferPointer(rebasing: message.bytes.prefix(maximumLogBytes))
-    // A plugin's text must not forge another line or drive the terminal.
-    let text = unsafe String(decoding: bytes.map { $0 < 0x20 || $0 == 0x7F ? 0x20 : $0 }, as: UTF8.self)
+    let text = unsafe PrintableText.escaping(bytes)
     let request = CallTable.shared.find(call)?.requestID.load(ordering: .relaxed)
     member.logger.log(level: level, "\(member.redaction(text))", metadata: request.map { ["request": "\($0)"] })
   }
