@@ -22,7 +22,11 @@ struct ConformCommand: AsyncParsableCommand {
       process of the plugin run as without it, and the report names them. A system call that a worker refused is a warning of
       PR03. The plugin conforms in a worker at a level if it conforms at that level and no call was refused.
 
-      Exit status: 0 all rules are kept, 1 a rule is broken, or a check crashed or did not end, 2 usage, 3 the harness failed.
+      If no instance of the plugin can be created, there is no verdict: give its configuration with --config, and files that
+      the configuration names with --file. With --check, only some rules are tested, and the report has no level.
+
+      Exit status: 0 all rules are kept, 1 a rule is broken, a check crashed or did not end, or no instance can be created,
+      2 usage, 3 the harness failed.
       """)
 
   enum Format: String, ExpressibleByArgument, CaseIterable {
@@ -55,6 +59,14 @@ struct ConformCommand: AsyncParsableCommand {
   var check: [String] = []
   @Option(name: .long, help: "A file with the plugin's configuration. Without it, one is generated from the plugin's schema.")
   var config: String?
+  @Option(
+    name: .long,
+    help: """
+      A file or folder that the plugin may read, such as one that its configuration names. Repeat the option for more. The user of the \
+      checks must be able to read it: 65534 if root runs the command.
+      """,
+    completion: .file())
+  var file: [String] = []
   @Option(
     name: .long,
     help: """
@@ -157,6 +169,7 @@ struct ConformCommand: AsyncParsableCommand {
       configuration: try configuration(), seed: seed, capabilities: Set(allow.flatMap(Self.listed)),
       effort: effort)
     trial.isolation = isolation
+    trial.files = try files()
     trial.cases = FuzzOrder(cases: 0..<(fuzz ?? max(1, Int(Double(FuzzOrder.usualCount) * effort))))
     var options = Supervisor.Options(
       childArguments: ["conform-trial"], jobs: jobs, timeScale: timeScale, trial: trial, stop: interrupt.descriptor)
@@ -203,7 +216,8 @@ struct ConformCommand: AsyncParsableCommand {
     progress.end()
     return ConformanceReport(
       plugin: plugin, outcomes: outcomes, duration: .now - start,
-      lookedAt: check.isEmpty ? level : checks.map(\.level).max() ?? 0, warningsCount: werror, isolation: isolation)
+      lookedAt: check.isEmpty ? level : checks.map(\.level).max() ?? 0, isPartial: !check.isEmpty,
+      warningsCount: werror, isolation: isolation)
   }
 
   /// The configuration as JSON text. The file may be YAML or JSON.
@@ -214,6 +228,16 @@ struct ConformCommand: AsyncParsableCommand {
       return try ManifestDocument(text).value.description
     } catch {
       throw ValidationError("--config: \(error)")
+    }
+  }
+
+  /// The absolute paths of the files that the plugin may read.
+  private func files() throws -> [String] {
+    try file.map { path in
+      guard FileManager.default.isReadableFile(atPath: path) else {
+        throw ValidationError("--file: \(path) does not exist or cannot be read")
+      }
+      return URL(filePath: path).standardizedFileURL.path
     }
   }
 

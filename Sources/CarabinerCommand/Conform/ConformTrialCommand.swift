@@ -15,6 +15,7 @@ struct ConformTrialCommand: ParsableCommand {
   @Option var isolation = TrialIsolation.inProcess
   @Option var config: String?
   @Option var allow: [String] = []
+  @Option var file: [String] = []
   @Option var first = 0
   @Option var count = 0
   @Option var keep: [Int] = []
@@ -29,6 +30,7 @@ struct ConformTrialCommand: ParsableCommand {
   func run() throws {
     var options = TrialOptions(configuration: config, seed: seed, capabilities: Set(allow), effort: effort)
     options.cases = FuzzOrder(cases: first..<(first + count), kept: keepNone ? [] : keep.isEmpty ? nil : Set(keep))
+    options.files = file
     options.isTraced = traced
     options.isolation = isolation
     options.confinement = confine

@@ -5,6 +5,8 @@ package struct CheckOutcome: Sendable, Hashable {
     case warn
     case fail
     case skip(String)
+    /// No instance of the plugin could be created, so the rule was not tested.
+    case untested(String)
     /// A signal or an unexpected exit ended the process, in this hook.
     case crash(String, hook: String)
     case timeout(hook: String)
@@ -28,10 +30,10 @@ package struct CheckOutcome: Sendable, Hashable {
     hasher.combine(status)
   }
 
-  /// Whether the check has no result, without a fault of the plugin; then it does not count for a level.
+  /// Whether the check has no result, without a broken rule; then no level that includes it is reached.
   package var isUnanswered: Bool {
     switch status {
-    case .harnessError, .skip(Status.stoppedReason): true
+    case .harnessError, .untested, .skip(Status.stoppedReason): true
     default: false
     }
   }
@@ -39,7 +41,7 @@ package struct CheckOutcome: Sendable, Hashable {
   /// Whether the plugin does not reach the level of this check.
   package func isFailure(warningsCount: Bool) -> Bool {
     switch status {
-    case .pass, .skip, .harnessError: false
+    case .pass, .skip, .untested, .harnessError: false
     case .warn: warningsCount
     case .fail, .crash, .timeout: true
     }
@@ -57,6 +59,7 @@ extension CheckOutcome.Status {
     case .warn: "WARN"
     case .fail: "FAIL"
     case .skip: "SKIP"
+    case .untested: "UNTESTED"
     case .crash: "CRASH"
     case .timeout: "TIMEOUT"
     case .harnessError: "HARNESS_ERROR"
@@ -68,7 +71,7 @@ extension CheckOutcome.Status {
     func place(_ hook: String) -> String { hook.isEmpty ? "" : " in \(hook)" }
     return switch self {
     case .pass, .warn, .fail: ""
-    case .skip(let reason): reason
+    case .skip(let reason), .untested(let reason): reason
     case .crash(let what, let hook): "\(what)\(place(hook))"
     case .timeout(let hook): "it did not end in time\(place(hook))"
     case .harnessError(let reason): reason

@@ -49,7 +49,7 @@ package struct FuzzReproduction: Sendable {
   private static func signature(_ outcome: CheckOutcome) -> String? {
     let rules = Set(outcome.findings.map(\.check)).sorted().joined(separator: " ")
     switch outcome.status {
-    case .pass, .skip, .harnessError: return rules.isEmpty ? nil : rules
+    case .pass, .skip, .untested, .harnessError: return rules.isEmpty ? nil : rules
     case .warn, .fail: return rules
     case .crash(let what, let hook): return "\(what) in \(hook.prefix { $0 != "," })"
     case .timeout(let hook): return "timeout in \(hook.prefix { $0 != "," })"

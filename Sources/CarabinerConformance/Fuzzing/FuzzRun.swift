@@ -85,7 +85,7 @@ extension CheckOutcome.Status {
   fileprivate var badness: Int {
     switch self {
     case .pass: 0
-    case .skip: 1
+    case .skip, .untested: 1
     case .warn: 2
     case .fail: 3
     case .harnessError: 4

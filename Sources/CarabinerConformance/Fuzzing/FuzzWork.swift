@@ -45,7 +45,7 @@ struct FuzzWork {
       // The plugin can write into the record, so its content is used only if it is plausible.
       guard let died = Self.number(in: child.step, seed: seed), part.contains(died), died + 1 < part.upperBound else { return }
       again.append((died + 1)..<part.upperBound)
-    case .skip, .harnessError:
+    case .skip, .untested, .harnessError:
       rest = rest.upperBound..<rest.upperBound
       again = []
     case .pass, .warn, .fail: break

@@ -7,19 +7,22 @@ package struct ConformanceReport: Sendable {
   package let duration: Duration
   /// The highest level of the checks that were run.
   package let lookedAt: Int
+  /// Whether only some checks of these levels were run.
+  package let isPartial: Bool
   /// Whether warnings count as failures.
   package let warningsCount: Bool
   /// Where the plugin ran, in checks that can run it in a worker.
   package let isolation: TrialIsolation
 
   package init(
-    plugin: String, outcomes: [CheckOutcome], duration: Duration, lookedAt: Int, warningsCount: Bool = false,
-    isolation: TrialIsolation = .inProcess
+    plugin: String, outcomes: [CheckOutcome], duration: Duration, lookedAt: Int, isPartial: Bool = false,
+    warningsCount: Bool = false, isolation: TrialIsolation = .inProcess
   ) {
     self.plugin = plugin
     self.outcomes = outcomes
     self.duration = duration
     self.lookedAt = lookedAt
+    self.isPartial = isPartial
     self.warningsCount = warningsCount
     self.isolation = isolation
   }
@@ -54,11 +57,18 @@ package struct ConformanceReport: Sendable {
 
   package var hasHarnessErrors: Bool { outcomes.contains { if case .harnessError = $0.status { true } else { false } } }
 
-  package func isGood(warningsCount: Bool) -> Bool { !outcomes.contains { $0.isFailure(warningsCount: warningsCount) } }
+  /// Why no instance could be created; nil if the plugin was tested. Without an instance there is no verdict.
+  package var untestedReason: String? {
+    outcomes.lazy.compactMap { if case .untested(let reason) = $0.status { reason } else { nil } }.first
+  }
+
+  package func isGood(warningsCount: Bool) -> Bool {
+    untestedReason == nil && !outcomes.contains { $0.isFailure(warningsCount: warningsCount) }
+  }
 
   /// How many outcomes there are of each kind, ordered by severity.
   package var counts: [(name: String, count: Int)] {
-    ["PASS", "WARN", "SKIP", "FAIL", "CRASH", "TIMEOUT", "HARNESS_ERROR"].compactMap { name in
+    ["PASS", "WARN", "SKIP", "UNTESTED", "FAIL", "CRASH", "TIMEOUT", "HARNESS_ERROR"].compactMap { name in
       let count = outcomes.count { $0.status.name == name }
       return count == 0 ? nil : (name, count)
     }
@@ -75,6 +85,8 @@ package struct ConformanceReport: Sendable {
       "plugin": .string(plugin), "level": .number(JSONNumber(level)), "milliseconds": .number(JSONNumber(duration.milliseconds)),
       "isolation": .string(isolation.rawValue),
     ]
+    if isPartial { members["partial"] = true }
+    if let untestedReason { members["untested"] = .string(untestedReason) }
     if isolation == .worker { members["conformsInWorker"] = .bool(!hasRefusedCalls && level == lookedAt) }
     members["checks"] = .array(
       outcomes.map { outcome in

@@ -11,6 +11,7 @@ package struct ConformanceText: Sendable {
   package func text(_ report: ConformanceReport) -> String {
     var lines: [String] = []
     for outcome in report.outcomes where outcome.status != .pass {
+      if case .untested = outcome.status, outcome.findings.isEmpty { continue }
       if case .skip = outcome.status, !outcome.findings.isEmpty || outcome.status.detail.isEmpty { continue }
       lines.append("\(word(outcome.status)) \(plain("\(outcome.check.id) \(outcome.check.title)\(detail(outcome.status))"))")
       for finding in outcome.findings {
@@ -32,6 +33,13 @@ package struct ConformanceText: Sendable {
   private func plain(_ text: String) -> String { PrintableText.escaping(text, keepsLines: true) }
 
   private func verdict(_ report: ConformanceReport) -> String {
+    if let reason = report.untestedReason {
+      return "no verdict: \(reason). Pass a valid configuration with --config, and the files that it names with --file"
+    }
+    if report.isPartial {
+      let isKept = report.isGood(warningsCount: report.warningsCount)
+      return "partial run: \(isKept ? "these checks find no broken rule" : "a rule is broken"); without --check there is a level"
+    }
     guard report.isolation == .worker else { return "conforms at level \(report.level)" }
     return report.hasRefusedCalls
       ? "conforms at level \(report.level), but not in a worker: a system call was refused"
@@ -54,7 +62,7 @@ package struct ConformanceText: Sendable {
       case .pass: 32
       case .warn: 33
       case .skip: 90
-      case .fail, .crash, .timeout, .harnessError: 31
+      case .untested, .fail, .crash, .timeout, .harnessError: 31
       }
     return "\u{1B}[\(colour)m\(padded)\u{1B}[0m"
   }

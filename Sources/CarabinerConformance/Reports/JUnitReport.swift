@@ -6,7 +6,7 @@ package enum JUnitReport {
     for report in reports {
       let outcomes = report.outcomes
       let failures = outcomes.count { $0.isFailure(warningsCount: report.warningsCount) }
-      let errors = outcomes.count { if case .harnessError = $0.status { true } else { false } }
+      let errors = outcomes.count { ["HARNESS_ERROR", "UNTESTED"].contains($0.status.name) }
       let skipped = outcomes.count { if case .skip = $0.status { true } else { false } }
       lines.append(
         "  <testsuite name=\"\(escaped(report.plugin))\" tests=\"\(outcomes.count)\" failures=\"\(failures)\" errors=\"\(errors)\" "
@@ -27,7 +27,7 @@ package enum JUnitReport {
     let message = escaped(([outcome.status.detail] + findings).filter { !$0.isEmpty }.joined(separator: "\n"))
     switch outcome.status {
     case .skip(let reason): inner.append("      <skipped message=\"\(escaped(reason))\"/>")
-    case .harnessError(let reason): inner.append("      <error message=\"\(escaped(reason))\"/>")
+    case .harnessError(let reason), .untested(let reason): inner.append("      <error message=\"\(escaped(reason))\"/>")
     case _ where outcome.isFailure(warningsCount: report.warningsCount):
       inner.append(
         "      <failure type=\"\(outcome.status.name)\" message=\"\(escaped(findings.first ?? outcome.status.detail))\">\(message)</failure>"

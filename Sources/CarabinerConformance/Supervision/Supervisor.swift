@@ -182,7 +182,8 @@ package struct Supervisor: Sendable {
       let own = findings.filter { $0.check == check.id }
       if own.contains(where: { $0.severity == .failure }) { return .fail }
       if !own.isEmpty { return .warn }
-      return contents.skip.map { .skip($0) } ?? .pass
+      guard let skip = contents.skip else { return .pass }
+      return contents.hasNoInstance ? .untested(skip) : .skip(skip)
     }
   }
 
@@ -193,6 +194,7 @@ package struct Supervisor: Sendable {
     ]
     if let configuration = trial.configuration { arguments += ["--config", configuration] }
     for capability in trial.capabilities.sorted() { arguments += ["--allow", capability] }
+    for file in trial.files { arguments += ["--file", file] }
     if check.crosses { arguments += ["--isolation", trial.isolation.rawValue] }
     if options.trace != nil { arguments.append("--traced") }
     if check.isFuzzing {
@@ -236,7 +238,7 @@ package struct Supervisor: Sendable {
       }
       let isFailed = outcome.findings.contains { $0.severity == .failure }
       switch outcome.status {
-      case .pass, .warn, .skip:
+      case .pass, .warn, .skip, .untested:
         if isFailed { outcome.status = .fail } else if !outcome.findings.isEmpty { outcome.status = .warn }
       case .fail, .crash, .timeout, .harnessError: break
       }

@@ -15,6 +15,9 @@ struct FaultPlan: Sendable {
   private var faults: [HostSlot: Fault] = [:]
   private var counts: [HostSlot: Int] = [:]
 
+  /// Whether every function works.
+  var isEmpty: Bool { faults.isEmpty }
+
   /// Makes a function fail, at once or once its quota is used up.
   mutating func fail(_ slot: HostSlot, with status: crb_status, every interval: Int = 1, after quota: Int = 0) {
     faults[slot] = Fault(status: status, interval: max(interval, 1), quota: quota)

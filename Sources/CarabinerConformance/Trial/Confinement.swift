@@ -31,13 +31,14 @@ package enum Confinement: String, Sendable, CaseIterable {
   /// - Parameters:
   ///   - folder: Where files may be made and changed.
   ///   - plugin: The file of the plugin, which may be read.
+  ///   - files: Further files and folders that may be read.
   ///   - parent: The process with which this one ends.
   /// - Returns: The layers in force, as bits.
-  static func confine(to folder: String, reading plugin: String, parent: pid_t) -> UInt32 {
+  static func confine(to folder: String, reading plugin: String, _ files: [String] = [], parent: pid_t) -> UInt32 {
     let libraries = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]?.split(separator: ":").map(String.init) ?? []
     // Each path ends in NUL, and an empty one is the last.
     let readable =
-      ([plugin] + NamedLibraries.paths(of: plugin) + libraries.filter { $0.hasPrefix("/") }).map { "\($0)\0" }.joined() + "\0"
+      ([plugin] + files + NamedLibraries.paths(of: plugin) + libraries.filter { $0.hasPrefix("/") }).map { "\($0)\0" }.joined() + "\0"
     let kept: [Int32] = [0, 1, 2, TrialReport.descriptor, TestHostRecord.descriptor]
     return unsafe folder.withCString { folder in
       unsafe readable.withCString { readable in

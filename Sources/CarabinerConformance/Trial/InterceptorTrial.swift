@@ -25,9 +25,10 @@ internal import CarabinerWire
     do {
       return try unsafe TestHostInstance(interceptor, host: host, configuration: configuration ?? self.configuration)
     } catch {
-      throw TrialNotes.Skip(
-        "it cannot be created with \((configuration ?? self.configuration).prefix(200)): \(error); pass a valid configuration with --config"
-      )
+      var skip = TrialNotes.Skip("it cannot be created with \((configuration ?? self.configuration).prefix(200)): \(error)")
+      // Other configurations, and a host that fails on purpose, prove nothing about the rest of the test.
+      skip.hasNoInstance = configuration == nil && testHost.state.withLock { $0.faults.isEmpty }
+      throw skip
     }
   }
 

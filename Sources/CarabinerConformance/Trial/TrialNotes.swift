@@ -5,6 +5,8 @@ final class TrialNotes: Sendable {
   /// A check does not apply.
   struct Skip: Error {
     let reason: String
+    /// Whether no instance of the plugin could be created, so that the rule was not tested.
+    var hasNoInstance = false
 
     init(_ reason: String) { self.reason = reason }
   }

@@ -12,6 +12,9 @@ package struct TrialOptions: Sendable {
   /// The scale of repetitions: 1 as on the pages of the checks. A smaller scale takes less time and finds less.
   package var effort: Double
 
+  /// Files and folders that the plugin may read, besides libraries.
+  package var files: [String] = []
+
   /// Where the plugin runs.
   package var isolation = TrialIsolation.inProcess
   /// Whether a worker needs all layers of its confinement.

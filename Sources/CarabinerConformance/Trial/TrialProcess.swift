@@ -34,7 +34,7 @@ package enum TrialProcess {
     CTestHost_traceOnAbort(2)
     if order.options.isolation == .worker { runWithWorker(order, nonce) }
     let missing = order.confinement.missingLayers(
-      after: Confinement.confine(to: folder, reading: order.plugin, parent: order.parent))
+      after: Confinement.confine(to: folder, reading: order.plugin, order.options.files, parent: order.parent))
     guard missing.isEmpty else {
       var contents = TrialReport.Contents()
       contents.failure = Confinement.refusal(for: missing)
@@ -84,12 +84,25 @@ package enum TrialProcess {
       try examine(check, notes, &order)
     } catch let skip as TrialNotes.Skip {
       contents.skip = skip.reason
+      contents.hasNoInstance = skip.hasNoInstance
     } catch {
       contents.failure = "\(error)"
     }
     for breach in TestHost.current.takeBreaches() { notes.add(breach) }
     contents.findings = notes.findings
     return contents
+  }
+
+  /// Runs a check with each interceptor.
+  ///
+  /// - Throws: The reason to skip, if the check applies to none of them, or one of them has no instance.
+  private static func examineEach(_ interceptors: [InterceptorTrial], _ body: (InterceptorTrial) throws -> Void) throws {
+    var skips: [TrialNotes.Skip] = []
+    for interceptor in interceptors {
+      do { try body(interceptor) } catch let skip as TrialNotes.Skip { skips.append(skip) }
+    }
+    if let skip = skips.first(where: \.hasNoInstance) { throw skip }
+    if let skip = skips.first, skips.count == interceptors.count { throw skip }
   }
 
   private static func examine(_ check: Check, _ notes: TrialNotes, _ order: inout Order) throws {
@@ -111,7 +124,7 @@ package enum TrialProcess {
     case .interceptor(let body):
       let loading = LoadingTrial(notes: notes, path: order.plugin, bytes: bytes, options: order.options)
       let library = try loading.library()
-      for interceptor in loading.interceptors(of: library) { try body(interceptor) }
+      try examineEach(loading.interceptors(of: library), body)
     }
   }
 }

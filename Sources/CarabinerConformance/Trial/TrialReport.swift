@@ -11,6 +11,8 @@ enum TrialReport {
   struct Contents: Sendable {
     var findings: [Finding] = []
     var skip: String?
+    /// Whether it was skipped because no instance could be created.
+    var hasNoInstance = false
     /// The failure of the harness, if there was one.
     var failure: String?
     var isComplete = false
@@ -25,7 +27,7 @@ enum TrialReport {
   /// Writes the report of a child and its end.
   static func write(_ contents: Contents, nonce: String) {
     var text = contents.findings.map { line(nonce, "finding", $0.json) }.joined()
-    if let skip = contents.skip { text += line(nonce, "skip", .string(skip)) }
+    if let skip = contents.skip { text += line(nonce, contents.hasNoInstance ? "noInstance" : "skip", .string(skip)) }
     if let failure = contents.failure { text += line(nonce, "failure", .string(failure)) }
     text += line(nonce, "end", .number(JSONNumber(contents.findings.count)))
     let bytes = Array(text.utf8)
@@ -49,6 +51,7 @@ enum TrialReport {
       }
       if let finding = json["finding"].flatMap(Finding.init) { contents.findings.append(finding) }
       if let skip = json["skip"]?.string { contents.skip = skip }
+      if let skip = json["noInstance"]?.string { (contents.skip, contents.hasNoInstance) = (skip, true) }
       if let failure = json["failure"]?.string { contents.failure = failure }
       if let count = json["end"]?.int { contents.isComplete = count == contents.findings.count }
     }

@@ -50,7 +50,7 @@ final class PluginWorker: Sendable {
     settings.lanes = 4
     settings.arenaBytes = arenaBytes
     settings.memoryBytes = memoryBytes
-    settings.readablePaths = NamedLibraries.paths(of: path).sorted()
+    settings.readablePaths = (options.files + NamedLibraries.paths(of: path)).sorted()
     settings.confinement = options.confinement == .strict ? .strict : .available
     let user = geteuid() == 0 ? WorkerOwner(user: Confinement.user, group: Confinement.group) : nil
     let calls = WorkerCalls()

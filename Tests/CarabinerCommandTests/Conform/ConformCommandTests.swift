@@ -84,6 +84,41 @@ struct ConformCommandTests {
     #expect(!run.output.contains("CRASH"), "\(run.output)")
   }
 
+  @Test("without an instance there is no verdict, and --file admits the files of a configuration")
+  func requiredFile() async throws {
+    let folder = try FixturePlugin.Folder()
+    let key = folder.file("key.txt").path
+    let config = folder.file("config.json").path
+    try Data("key".utf8).write(to: URL(filePath: key))
+    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: key)
+    try Data("{}".utf8).write(to: URL(filePath: config))
+    let plugin = try await BadPlugin.compile(
+      """
+      #include <carabiner.h>
+      #include <fcntl.h>
+      #include <unistd.h>
+      static crb_status create(const crb_host *h, const crb_create_info *info, void **inst, crb_error *why) {
+        (void)h, (void)info;
+        int file = open("\(key)", O_RDONLY | O_CLOEXEC);
+        why->message = (crb_view){(const uint8_t *)"no key", 6};
+        if (file < 0) return CRB_E_INVAL;
+        close(file);
+        *inst = NULL;
+        return CRB_OK;
+      }
+      #define CREATE create
+      #define DESTROY NULL
+      #include "sound.h"
+      """, into: folder)
+    let refused = try await CommandRun(["conform", "--check", "SE01,SE04,SY04", plugin])
+    #expect(refused.status == 1)
+    #expect(refused.output.contains("no verdict: it cannot be created with {}") && refused.output.contains("no key"))
+    #expect(refused.output.contains("1 pass, 2 untested") && !refused.output.contains("conforms"), "\(refused.output)")
+    let admitted = try await CommandRun(["conform", "--check", "SE01,SE04,SY04", "--config", config, "--file", key, plugin])
+    #expect(admitted.status == 0)
+    #expect(admitted.output.contains("3 pass") && admitted.output.contains("partial run"), "\(admitted.output)")
+  }
+
   @Test("an unknown check is a usage error with the nearest name")
   func unknownCheck() async throws {
     let run = try await CommandRun(["conform", "--check", "LD99", "/nowhere.so"])
