@@ -21,12 +21,13 @@ import hostile_http2
 import hostile_plugins
 import hostile_sockets
 import hostile_upstreams
+import hostile_workers
 from scene import MEGABYTES, Broken, HonestClient, Machine, Scene
 
 FAMILIES = {
     "clients": hostile_clients.ATTACKS, "http2": hostile_http2.ATTACKS, "sockets": hostile_sockets.ATTACKS,
-    "upstreams": hostile_upstreams.ATTACKS, "plugins": list(hostile_plugins.ATTACKS), "files": [hostile_files.damaged],
-    "escapes": escapes.ATTACKS,
+    "upstreams": hostile_upstreams.ATTACKS, "plugins": list(hostile_plugins.ATTACKS), "workers": list(hostile_workers.ATTACKS),
+    "files": [hostile_files.damaged], "escapes": escapes.ATTACKS,
 }
 # The additional growth that is allowed for clients without a window: the allocator returns little memory for a while.
 ALLOWED = {"http2": 192}
@@ -99,11 +100,30 @@ def gateway_family(report, machine, options, family, attacks, seconds):
             scene = None
 
 
-def plugin_family(report, machine, options, attacks, seconds):
+def compile_plugin(options, name):
+    includes = [f"-I{REPOSITORY}/Sources/{module}/include" for module in ["CCarabiner", "CCrossing"]]
     subprocess.run(
         ["cc", "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", "-Wl,-z,now",
-         f"-I{REPOSITORY}/Sources/CCarabiner/include", "-o", options.folder / "hostile.so",
-         REPOSITORY / "Tests/Attacks/plugins/hostile.c"], check=True)
+         *includes, "-o", options.folder / f"{name}.so", REPOSITORY / f"Tests/Attacks/plugins/{name}.c"], check=True)
+
+
+def worker_family(report, machine, options, attacks, seconds):
+    compile_plugin(options, "worker")
+    for attack in attacks:
+        mode, allowed = hostile_workers.ATTACKS[attack]
+        try:
+            scene = Scene(
+                machine, options.carabiner, options.folder / f"workers-{attack.__name__}", hostile_workers.manifest(mode), OPTIONS,
+                CARABINER_LOG="info")
+        except Broken as error:
+            report.add(f"workers/{attack.__name__}", 0, "", [str(error)])
+            continue
+        run(report, scene, f"workers/{attack.__name__}", attack, seconds, allowed)
+        machine.end(scene.gateway, scene.upstream)
+
+
+def plugin_family(report, machine, options, attacks, seconds):
+    compile_plugin(options, "hostile")
     for attack in attacks:
         mode, grants, allowed = hostile_plugins.ATTACKS[attack]
         # Only this mode answers ordinary requests, so only it can have a warm-up.
@@ -172,6 +192,8 @@ def main():
         for family, attacks in chosen.items():
             if family == "plugins":
                 plugin_family(report, machine, options, attacks, seconds)
+            elif family == "workers":
+                worker_family(report, machine, options, attacks, seconds)
             elif family == "files":
                 file_family(report, options, seconds)
             elif family == "escapes":
