@@ -23,9 +23,9 @@ enum class Verdict : crb_verdict {
 /// The reason why a hook fails or the host refused a call.
 class Failure : public std::runtime_error {
  public:
-  /// `code` is defined by the plugin; `flags` are CRB_ERROR_*.
-  explicit Failure(const std::string &message, int32_t code = 0, uint32_t flags = 0)
-      : std::runtime_error(message), code(code), flags(flags) {}
+  /// `its_code` is defined by the plugin; `its_flags` are CRB_ERROR_*.
+  explicit Failure(const std::string &message, int32_t its_code = 0, uint32_t its_flags = 0)
+      : std::runtime_error(message), code(its_code), flags(its_flags) {}
 
   /// A copy with an HTTP status, 400 to 599, for the gateway's client: `throw Failure("slower").with_status(429);`
   Failure with_status(int32_t status) const {
@@ -41,9 +41,9 @@ class Failure : public std::runtime_error {
   }
 
   /// A copy with flags, CRB_ERROR_*: `throw Failure("asleep").with_flags(CRB_ERROR_RETRYABLE);`
-  Failure with_flags(uint32_t flags) const {
+  Failure with_flags(uint32_t new_flags) const {
     Failure failure(*this);
-    failure.flags = flags;
+    failure.flags = new_flags;
     return failure;
   }
   /// A copy with details for programs, as JSON text.

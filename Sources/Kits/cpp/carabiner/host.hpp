@@ -54,8 +54,6 @@ class Host {
  public:
   explicit Host(crb_self self)
       : self_(self), timer_(static_cast<const crb_timer_service *>(table->query(self, "crb.timer/1"))),
-        fetch_(static_cast<const crb_fetch_service *>(table->query(self, "crb.fetch/1"))),
-        store_(static_cast<const crb_store_service *>(table->query(self, "crb.store/1"))),
         tasks_(std::make_shared<detail::Tasks>()) {}
 
   crb_self self() const noexcept { return self_; }
@@ -88,7 +86,8 @@ class Host {
   /// must grant `fetch`. Exceptions of `done` are logged.
   template <class Done>
   void fetch(const FetchRequest &request, Done done) const {
-    if (!fetch_) throw Failure("the manifest does not grant this plugin the service fetch; add grants: [fetch]");
+    const auto *service = granted<crb_fetch_service>("crb.fetch/1");
+    if (!service) throw Failure("the manifest does not grant this plugin the service fetch; add grants: [fetch]");
     using Waiting = Kept<Done>;
     std::vector<crb_header> headers;
     headers.reserve(request.headers.size());
@@ -102,17 +101,17 @@ class Host {
     raw.header_count = headers.size();
     raw.body = request.body ? view(*request.body) : absent;
     lend<Waiting>("the request; look at its URL and headers", std::move(done), [&](void *user) {
-      return fetch_->start(
+      return service->start(
           self_, &raw,
-          [](void *user, const crb_head *head, crb_view body, const crb_error *error) {
-            Waiting::run(user, [&](Done &done) {
+          [](void *context, const crb_head *head, crb_view body, const crb_error *error) {
+            Waiting::run(context, [&](Done &finish) {
               if (head) {
                 const FetchResponse response{Head(*head), text(body)};
-                done(&response, nullptr);
+                finish(&response, nullptr);
               } else {
                 const crb_error none{};
                 const Error why(error ? *error : none);
-                done(nullptr, &why);
+                finish(nullptr, &why);
               }
             });
           },
@@ -190,23 +189,31 @@ class Host {
     return views;
   }
 
+  /// A service that the manifest has to grant; NULL without the grant. It is asked for when it is used, because `carabiner check` reports
+  /// what a plugin asks for in vain.
+  template <class Service>
+  const Service *granted(const char *id) const noexcept {
+    return static_cast<const Service *>(table->query(self_, id));
+  }
+
   /// Starts an operation on the store: `start(service, came, user)`.
   template <class Done, class Start>
   void use_store(const char *what, Done done, Start start) const {
-    if (!store_) throw Failure("the manifest does not grant this plugin the service store; add grants: [store]");
+    const auto *service = granted<crb_store_service>("crb.store/1");
+    if (!service) throw Failure("the manifest does not grant this plugin the service store; add grants: [store]");
     using Waiting = Kept<Done>;
     lend<Waiting>(what, std::move(done), [&](void *user) {
       return start(
-          *store_,
-          [](void *user, const crb_store_answer *answer, const crb_error *error) {
-            Waiting::run(user, [&](Done &done) {
+          *service,
+          [](void *context, const crb_store_answer *answer, const crb_error *error) {
+            Waiting::run(context, [&](Done &finish) {
               if (answer) {
                 const StoreAnswer brought{answer->count, text(answer->records)};
-                done(&brought, nullptr);
+                finish(&brought, nullptr);
               } else {
                 const crb_error none{};
                 const Error why(error ? *error : none);
-                done(nullptr, &why);
+                finish(nullptr, &why);
               }
             });
           },
@@ -245,15 +252,13 @@ class Host {
 
   crb_self self_;
   const crb_timer_service *timer_;
-  const crb_fetch_service *fetch_;
-  const crb_store_service *store_;
   std::shared_ptr<detail::Tasks> tasks_;
 };
 
 /// Code that waits for a response or the store, and its host.
 template <class Work>
 struct Host::Kept final : detail::Task {
-  Kept(const Host &host, Work work) : host(host), work(std::move(work)) {}
+  Kept(const Host &owner, Work task) : host(owner), work(std::move(task)) {}
 
   void drop() noexcept override { work.reset(); }
 

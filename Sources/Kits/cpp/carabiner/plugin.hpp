@@ -35,9 +35,9 @@ struct Identity {
   std::array<const char *, 8> capabilities = {};
 
   /// A copy with this thread class.
-  constexpr Identity with_threads(Threads threads) const {
+  constexpr Identity with_threads(Threads new_threads) const {
     Identity identity = *this;
-    identity.threads = threads;
+    identity.threads = new_threads;
     return identity;
   }
   /// A copy with these capabilities in the note, at most eight.
@@ -48,11 +48,11 @@ struct Identity {
     return identity;
   }
   /// A copy with texts for people.
-  constexpr Identity with_texts(const char *name, const char *vendor = nullptr, const char *url = nullptr) const {
+  constexpr Identity with_texts(const char *new_name, const char *new_vendor = nullptr, const char *new_url = nullptr) const {
     Identity identity = *this;
-    identity.name = name;
-    identity.vendor = vendor;
-    identity.url = url;
+    identity.name = new_name;
+    identity.vendor = new_vendor;
+    identity.url = new_url;
     return identity;
   }
 };
@@ -83,7 +83,7 @@ namespace detail {
 /// An instance: what the host's instance pointer points to.
 template <class Plugin>
 struct Instance final : Held {
-  Instance(std::shared_ptr<Core> core, const Setup &setup) : Held(std::move(core)), plugin(setup) {}
+  Instance(std::shared_ptr<Core> its_core, const Setup &setup) : Held(std::move(its_core)), plugin(setup) {}
   Plugin plugin;
 };
 

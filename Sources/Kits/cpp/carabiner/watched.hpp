@@ -14,7 +14,7 @@ class Gate;
 
 /// A stage's own object for one call. The state word points to it.
 struct State {
-  explicit State(const char *type) noexcept : type(type) {}
+  explicit State(const char *its_type) noexcept : type(its_type) {}
   virtual ~State() = default;
 
   /// Counts the work that uses the state. Work of a suspended hook shares it, because the call may be over before the work
@@ -125,7 +125,7 @@ struct Core : std::enable_shared_from_this<Core> {
 
 /// The first members of every instance.
 struct Held {
-  explicit Held(std::shared_ptr<Core> core) noexcept : core(std::move(core)) {}
+  explicit Held(std::shared_ptr<Core> its_core) noexcept : core(std::move(its_core)) {}
   const std::shared_ptr<Core> core;
 };
 
