@@ -51,6 +51,10 @@ public struct GatewayLimits: Sendable, Hashable {
   public var allowedOrigins = OriginRule([])
   /// The maximum size of a WebSocket message, in bytes. After a larger one the WebSocket is closed with 1009.
   public var maximumMessageBytes = 1 << 20
+  /// The maximum number of fragments of a WebSocket message. After more, the WebSocket is closed with 1009.
+  public var maximumFragments = Self.defaultMaximumFragments
+  /// The default of ``maximumFragments``: the default of ``maximumMessageBytes`` in fragments of 64 bytes.
+  public static let defaultMaximumFragments = 16_384
   /// The maximum number of operations in progress per WebSocket. Further ones are answered with an error.
   public var maximumOperationsPerSocket = 100
   /// The interval of WebSocket pings. A client from which nothing was received between two pings is disconnected.

@@ -29,6 +29,7 @@ struct ServeLimits: ParsableArguments {
   @Flag(name: .long, help: help(.legacyWebSocket)) var legacyWebsocket = false
   @Option(name: .long, help: help(.allowOrigin, "origin")) var allowOrigin: [String] = []
   @Option(name: .long, help: help(.maximumMessage), transform: size) var maximumMessage: Int?
+  @Option(name: .long, help: help(.maximumFragments)) var maximumFragments: Int?
   @Option(name: .long, help: help(.maximumPerSocket)) var maximumPerSocket: Int?
   @Option(name: .long, help: help(.keepAlive), transform: time) var keepAlive: Duration?
   @Option(name: .long, help: help(.heartbeat), transform: time) var heartbeat: Duration?
@@ -90,6 +91,7 @@ struct ServeLimits: ParsableArguments {
       .legacyWebSocket: legacyWebsocket ? .truth(true) : nil,
       .allowOrigin: allowOrigin.isEmpty ? nil : .texts(allowOrigin),
       .maximumMessage: maximumMessage.map { .number($0) },
+      .maximumFragments: maximumFragments.map { .number($0) },
       .maximumPerSocket: maximumPerSocket.map { .number($0) },
       .keepAlive: keepAlive.map { .duration($0) },
       .heartbeat: heartbeat.map { .duration($0) },

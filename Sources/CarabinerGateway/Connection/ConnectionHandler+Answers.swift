@@ -117,8 +117,9 @@ extension ConnectionHandler {
   func refuse(_ refusal: HTTPRefusal, to head: RequestHead? = nil, _ context: ChannelHandlerContext) {
     if case .closing = state { return }
     var head = head
-    if case .receiving(let received, _) = state { head = received }
+    if case .receiving(let received) = state { head = received }
     state = .closing
+    receivedBody = ByteBuffer()
     deadline = nil
     awaitClient(context)
     let (headers, body) = handler.refusal(refusal.status, refusal.message)

@@ -13,7 +13,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   enum State {
     /// Between requests, or in the head of one.
     case idle
-    case receiving(RequestHead, ByteBuffer?)
+    case receiving(RequestHead)
     /// The body is arriving while the response is produced.
     case uploading(InboundUpload)
     /// The response is being produced.
@@ -43,6 +43,9 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   /// Whether this is a stream of an HTTP/2 connection. The connection is counted, its streams are not.
   let isStream: Bool
   @safe @exclusivity(unchecked) var state = State.idle
+  /// The bytes of a body that is received. They are not a part of the state, because taking them out of it would make a second
+  /// reference, and each part of the body would copy all earlier ones.
+  @safe @exclusivity(unchecked) var receivedBody = ByteBuffer()
   var keepsAlive: Bool
   /// Whether the client has closed its sending side.
   var isHalfClosed = false
@@ -221,21 +224,18 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
       switch begin(head, context) {
       case .refused: break
       case .whole:
-        state = .receiving(head, nil)
+        state = .receiving(head)
         allow(limits.receiveTimeout, context)
       case .upload: beginUpload(head, context)
       }
-    case (.body(let bytes), .receiving(let head, var body)):
-      // The state must not hold a second reference to the buffer, or each append would copy it.
-      state = .closing
-      let size = (body?.readableBytes ?? 0) + bytes.readableBytes
-      guard size <= limits.maximumBodyBytes else {
-        state = .receiving(head, nil)
-        return refuse(.bodyTooLarge(limits), context)
-      }
-      if body == nil { body = bytes } else { body?.writeImmutableBuffer(bytes) }
-      state = .receiving(head, body)
-    case (.end, .receiving(let head, let body)): complete(head, body ?? ByteBuffer(), context)
+    case (.body(let bytes), .receiving):
+      let size = receivedBody.readableBytes
+      guard size + bytes.readableBytes <= limits.maximumBodyBytes else { return refuse(.bodyTooLarge(limits), context) }
+      if size == 0 { receivedBody = bytes } else { receivedBody.writeImmutableBuffer(bytes) }
+    case (.end, .receiving(let head)):
+      let body = receivedBody
+      receivedBody = ByteBuffer()
+      complete(head, body, context)
     default: context.close(promise: nil)
     }
   }

@@ -9,39 +9,28 @@ enum ClientHello: Sendable, Hashable {
   /// The ALPN protocols that the client offers, nil without the extension, and the host name that it asks for.
   case offers([String]?, serverName: String?)
 
-  private static let handshakeRecord: UInt8 = 22
   private static let clientHello: UInt8 = 1
+  /// The type and the length of a message.
+  private static let headSize = 4
   private static let serverNameExtension: UInt16 = 0
   private static let alpnExtension: UInt16 = 16
   /// The maximum size of a message that is parsed, in bytes.
-  private static let maximumSize = 64 << 10
+  static let maximumSize = 64 << 10
 
-  /// Parses the bytes that a client has sent so far.
-  init(_ sent: ByteBuffer) {
-    guard sent.readableBytes == 0 || sent.getInteger(at: sent.readerIndex, as: UInt8.self) == Self.handshakeRecord else {
+  /// Parses the bytes of the handshake that have arrived so far. A part of a message is not read.
+  init(_ handshake: ByteBuffer) {
+    let start = handshake.readerIndex
+    guard handshake.readableBytes >= Self.headSize else {
+      self = .incomplete
+      return
+    }
+    guard let head = handshake.getInteger(at: start, as: UInt32.self), head >> 24 == Self.clientHello else {
       self = .other
       return
     }
-    // The message may be spread over records; others may follow it.
-    var (records, message) = (sent, ByteBuffer())
-    while records.readInteger(as: UInt8.self) == Self.handshakeRecord, records.readInteger(as: UInt16.self) != nil,
-      var record = records.readLengthPrefixedSlice(as: UInt16.self)
-    {
-      message.writeBuffer(&record)
-    }
-    guard message.readableBytes >= 4 else {
-      self = sent.readableBytes < Self.maximumSize ? .incomplete : .other
-      return
-    }
-    guard message.readInteger(as: UInt8.self) == Self.clientHello, let high = message.readInteger(as: UInt8.self),
-      let low = message.readInteger(as: UInt16.self)
-    else {
-      self = .other
-      return
-    }
-    let size = Int(high) << 16 | Int(low)
-    guard let hello = message.readSlice(length: size) else {
-      self = size < Self.maximumSize && sent.readableBytes < 2 * Self.maximumSize ? .incomplete : .other
+    let size = Int(head & 0xFF_FFFF)
+    guard let hello = handshake.getSlice(at: start + Self.headSize, length: size) else {
+      self = size < Self.maximumSize ? .incomplete : .other
       return
     }
     self = Self.extensions(hello) ?? .other

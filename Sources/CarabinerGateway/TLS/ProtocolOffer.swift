@@ -17,6 +17,7 @@ final class ProtocolOffer: ChannelInboundHandler, RemovableChannelHandler {
   private let spoken: [String]
   private let handler: (_ serverName: String?) -> NIOSSLServerHandler?
   private var bytes = ByteBuffer()
+  private var reader = ClientHelloReader()
 
   /// - Parameters:
   ///   - spoken: The supported ALPN protocols.
@@ -28,7 +29,7 @@ final class ProtocolOffer: ChannelInboundHandler, RemovableChannelHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     bytes.writeImmutableBuffer(unwrapInboundIn(data))
-    switch ClientHello(bytes) {
+    switch reader.read(bytes) {
     case .incomplete: return
     case .offers(let offered?, _) where !offered.contains(where: spoken.contains):
       let bound = NIOLoopBound(context, eventLoop: context.eventLoop)

@@ -8,6 +8,8 @@ internal import Synchronization
 package final class InboundBody: Sendable {
   /// The number of unread bytes at which the connection stops reading. One read of the socket may exceed it.
   static let window = 256 << 10
+  /// A piece up to this size is added to the one before it, because each piece takes memory beside its bytes.
+  static let smallPiece = 4 << 10
 
   private struct State {
     var chunks = CircularBuffer<ByteBuffer>(initialCapacity: 0)
@@ -19,6 +21,17 @@ package final class InboundBody: Sendable {
     /// Whether the connection waits until bytes are read.
     var isSuspended = false
     var reader: CheckedContinuation<ByteBuffer?, any Error>?
+
+    mutating func add(_ piece: ByteBuffer) {
+      bytes += piece.readableBytes
+      guard piece.readableBytes <= smallPiece, chunks.last?.readableBytes ?? .max <= smallPiece, var joined = chunks.popLast()
+      else {
+        return chunks.append(piece)
+      }
+      // The list has no second reference to it, with which each piece would copy it.
+      joined.writeImmutableBuffer(piece)
+      chunks.append(joined)
+    }
 
     mutating func takeReader() -> CheckedContinuation<ByteBuffer?, any Error>? {
       defer { reader = nil }
@@ -40,8 +53,7 @@ package final class InboundBody: Sendable {
     let reader = state.withLock { state -> CheckedContinuation<ByteBuffer?, any Error>? in
       guard state.end == nil, !state.isDiscarding else { return nil }
       if let reader = state.takeReader() { return reader }
-      state.chunks.append(bytes)
-      state.bytes += bytes.readableBytes
+      state.add(bytes)
       return nil
     }
     reader?.resume(returning: bytes)

@@ -16,10 +16,15 @@ struct FrameAssembly {
   }
 
   private let maximumMessageBytes: Int
-  /// The fragments of the current message.
-  private var message: ByteBuffer?
+  private let maximumFragments: Int
+  /// The fragments of the current message. It is changed in place: with a second reference, each fragment would copy the message.
+  private(set) var message: ByteBuffer?
+  private var fragmentCount = 0
 
-  init(maximumMessageBytes: Int) { self.maximumMessageBytes = maximumMessageBytes }
+  init(maximumMessageBytes: Int, maximumFragments: Int = GatewayLimits.defaultMaximumFragments) {
+    self.maximumMessageBytes = maximumMessageBytes
+    self.maximumFragments = maximumFragments
+  }
 
   mutating func take(_ frame: WebSocketFrame) -> Event {
     // Unmasked frames must be rejected: they would let a page send chosen bytes through a proxy.
@@ -28,12 +33,11 @@ struct FrameAssembly {
     switch frame.opcode {
     case .text:
       guard message == nil else { return .violation(.protocolError, reason: "a message began before the last one ended") }
-      return add(frame, to: ByteBuffer())
+      fragmentCount = 0
+      return add(frame)
     case .continuation:
-      guard let message else { return .violation(.protocolError, reason: "a continuation frame without a message") }
-      // A second reference to the buffer would make each append copy it.
-      self.message = nil
-      return add(frame, to: message)
+      guard message != nil else { return .violation(.protocolError, reason: "a continuation frame without a message") }
+      return add(frame)
     case .binary: return .violation(.unacceptableData, reason: "only text messages are supported")
     case .ping: return .ping(frame.unmaskedData)
     case .pong: return .nothing
@@ -42,17 +46,19 @@ struct FrameAssembly {
     }
   }
 
-  private mutating func add(_ frame: WebSocketFrame, to begun: ByteBuffer) -> Event {
-    var message = begun
-    guard message.readableBytes + frame.length <= maximumMessageBytes else {
+  private mutating func add(_ frame: WebSocketFrame) -> Event {
+    let size = message?.readableBytes ?? 0
+    guard size + frame.length <= maximumMessageBytes else {
       return .violation(.messageTooLarge, reason: "a message has at most \(maximumMessageBytes) bytes")
     }
-    if message.readableBytes == 0 { message = frame.unmaskedData } else { message.writeImmutableBuffer(frame.unmaskedData) }
-    guard !frame.fin else {
-      return message.isUTF8 ? .text(message) : .violation(.invalidData, reason: "a message is not UTF-8")
+    fragmentCount += 1
+    guard fragmentCount <= maximumFragments else {
+      return .violation(.messageTooLarge, reason: "a message has at most \(maximumFragments) fragments")
     }
-    self.message = message
-    return .nothing
+    if size == 0 { message = frame.unmaskedData } else { message?.writeImmutableBuffer(frame.unmaskedData) }
+    guard frame.fin, let whole = message else { return .nothing }
+    message = nil
+    return whole.isUTF8 ? .text(whole) : .violation(.invalidData, reason: "a message is not UTF-8")
   }
 
   private func closing(_ data: ByteBuffer) -> Event {

@@ -46,7 +46,8 @@ final class SocketHandler: ChannelDuplexHandler {
     forwarded = upgrade.forwarded
     requestID = RequestID.of(upgrade.headers)
     self.connections = connections
-    frames = FrameAssembly(maximumMessageBytes: upgrade.service.limits.maximumMessageBytes)
+    let limits = upgrade.service.limits
+    frames = FrameAssembly(maximumMessageBytes: limits.maximumMessageBytes, maximumFragments: limits.maximumFragments)
   }
 
   private var dialect: WebSocketProtocol { conversation.dialect }

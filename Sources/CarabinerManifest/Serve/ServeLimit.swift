@@ -24,6 +24,7 @@ package enum ServeLimit: String, Sendable, Hashable, CaseIterable {
   case legacyWebSocket = "legacy-websocket"
   case allowOrigin = "allow-origin"
   case maximumMessage = "maximum-message"
+  case maximumFragments = "maximum-fragments"
   case maximumPerSocket = "maximum-per-socket"
   case keepAlive = "keep-alive"
   case heartbeat
@@ -57,7 +58,8 @@ package enum ServeLimit: String, Sendable, Hashable, CaseIterable {
     case .maximumBatch: .count(1...1000)
     case .maximumFiles: .count(0...1000)
     case .maximumStreams: .count(1...100_000)
-    case .maximumOperations, .maximumPerClient, .rateBurst, .maximumConnections, .maximumPerSocket, .maximumResets:
+    case .maximumOperations, .maximumPerClient, .rateBurst, .maximumConnections, .maximumFragments, .maximumPerSocket,
+      .maximumResets:
       .count(1...1_000_000)
     case .receiveTimeout, .uploadTimeout, .sendTimeout, .idleTimeout, .keepAlive, .heartbeat: .duration
     case .webSocket, .legacyWebSocket, .http2, .queryPage: .truth
@@ -90,6 +92,7 @@ package enum ServeLimit: String, Sendable, Hashable, CaseIterable {
     case .legacyWebSocket, .http2, .queryPage: .truth(false)
     case .allowOrigin: .texts([])
     case .heartbeat: .duration(.seconds(12))
+    case .maximumFragments: .number(16_384)
     case .maximumResets: .number(200)
     }
   }
@@ -128,6 +131,7 @@ package enum ServeLimit: String, Sendable, Hashable, CaseIterable {
       "An origin whose pages may connect by WebSocket, such as https://example.org, or * for all. May be repeated. Pages of the "
         + "gateway's own host are always allowed."
     case .maximumMessage: "The largest WebSocket message. After a larger one, the WebSocket is closed."
+    case .maximumFragments: "The most fragments of a WebSocket message. After more, the WebSocket is closed."
     case .maximumPerSocket: "The most concurrent operations of one WebSocket."
     case .keepAlive: "The interval of pings over a WebSocket. A client that misses a ping is disconnected."
     case .heartbeat: "The interval of heartbeats in subscriptions over HTTP, which keep proxies and clients connected."

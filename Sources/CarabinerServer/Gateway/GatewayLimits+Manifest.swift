@@ -37,6 +37,7 @@ extension GatewayLimits {
     case (.legacyWebSocket, .truth(let isTaken)): takesLegacyWebSockets = isTaken
     case (.allowOrigin, .texts(let origins)): allowedOrigins = OriginRule(origins)
     case (.maximumMessage, .number(let bytes)): maximumMessageBytes = bytes
+    case (.maximumFragments, .number(let count)): maximumFragments = count
     case (.maximumPerSocket, .number(let count)): maximumOperationsPerSocket = count
     case (.keepAlive, .duration(let time)): keepAlive = TimeAmount(time)
     case (.heartbeat, .duration(let time)): heartbeat = TimeAmount(time)
@@ -76,6 +77,7 @@ extension GatewayLimits {
     case .legacyWebSocket: .truth(takesLegacyWebSockets)
     case .allowOrigin: .texts(allowedOrigins.origins)
     case .maximumMessage: .number(maximumMessageBytes)
+    case .maximumFragments: .number(maximumFragments)
     case .maximumPerSocket: .number(maximumOperationsPerSocket)
     case .keepAlive: .duration(Duration(keepAlive))
     case .heartbeat: .duration(Duration(heartbeat))
