@@ -69,6 +69,9 @@ public struct GatewayLimits: Sendable, Hashable {
   public var maximumResets = 200
   /// The time window of ``maximumResets``.
   public static let resetWindow = TimeAmount.seconds(30)
+  /// The maximum number of HTTP/2 frames that ask for nothing, as WINDOW_UPDATE frames and those of unknown types. Each frame that is
+  /// sent to the client allows ten more. After more, the connection is closed.
+  public var maximumIdleFrames = 1000
   /// Whether browsers get a page for trying out queries.
   public var servesQueryPage = false
 

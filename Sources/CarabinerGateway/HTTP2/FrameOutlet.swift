@@ -1,6 +1,6 @@
 internal import NIOCore
 
-/// Observes the outbound frames of a connection, because the library does not report which of its errors end the connection.
+/// Observes the frames of a connection: the library does not report which of its errors end it, and does not limit all frames.
 final class FrameOutlet: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = IOData
@@ -24,15 +24,24 @@ final class FrameOutlet: ChannelDuplexHandler {
   private(set) var goAways = 0
   /// Called when the first GOAWAY frame is sent.
   var onGoAway: (() -> Void)?
+  /// Called when the client sends too many frames that ask for nothing.
+  var onFlood: (() -> Void)?
+  private var budget: FrameBudget
   /// Whether input is discarded.
   var ignoresInput = false
   private var ignored = 0
   /// The number of payload bytes of the last frame that later writes still contain.
   private var payloadToCome = 0
 
+  init(maximumIdleFrames: Int) { budget = FrameBudget(maximum: maximumIdleFrames) }
+
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    guard ignoresInput else { return context.fireChannelRead(data) }
-    ignored += unwrapInboundIn(data).readableBytes
+    let bytes = unwrapInboundIn(data)
+    if !ignoresInput {
+      guard !budget.received(bytes.readableBytesUInt8Span) else { return context.fireChannelRead(data) }
+      onFlood?()
+    }
+    ignored += bytes.readableBytes
     if ignored > Self.maximumIgnored { context.close(promise: nil) }
   }
 
@@ -46,6 +55,7 @@ final class FrameOutlet: ChannelDuplexHandler {
       payloadToCome = max(0, payloadToCome - bytes.readableBytes)
       return
     }
+    budget.sent()
     let start = bytes.readerIndex
     guard let high = bytes.getInteger(at: start, as: UInt16.self), let low = bytes.getInteger(at: start + 2, as: UInt8.self),
       let kind = bytes.getInteger(at: start + Head.lengthSize, as: UInt8.self)

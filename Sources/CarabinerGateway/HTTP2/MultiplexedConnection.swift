@@ -46,7 +46,7 @@ final class MultiplexedConnection: ChannelInboundHandler {
     let unsent = UnsentBytes(channel, of: connections.unsent)
     let clock = NIOLoopBound(ConnectionClock(channel.eventLoop, limits), eventLoop: channel.eventLoop)
     let ledger = StreamLedger(upkeep, channel.eventLoop)
-    let frames = FrameOutlet()
+    let frames = FrameOutlet(maximumIdleFrames: limits.maximumIdleFrames)
     try pipeline.addHandler(frames)
     _ = try pipeline.configureHTTP2Pipeline(
       mode: .server, connectionConfiguration: connection(limits), streamConfiguration: streams(limits),
@@ -93,6 +93,9 @@ final class MultiplexedConnection: ChannelInboundHandler {
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
     frames.onGoAway = { [weak self] in self?.awaitAcknowledgement() }
+    frames.onFlood = { [weak self] in
+      if let self, let context = self.context { end(.enhanceYourCalm, context, after: Self.closeGrace) }
+    }
   }
 
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
