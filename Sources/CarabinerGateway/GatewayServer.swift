@@ -33,7 +33,8 @@ package final class GatewayServer: Sendable {
   /// The limits between which a channel counts as not writable.
   private static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 32 << 10, high: 128 << 10)
 
-  private let channel: any Channel
+  let channel: any Channel
+  private let group: any EventLoopGroup
   /// The path of a Unix domain socket, which is removed at the end; nil for other sockets.
   private let socketFile: String?
   /// Whether another process serves the socket from now on.
@@ -102,6 +103,7 @@ package final class GatewayServer: Sendable {
       let reason = (error as? IOError).map { unsafe String(cString: strerror($0.errnoCode)) } ?? "\(error)"
       throw GatewayError(.cannotListen, "cannot listen on \(address): \(reason)")
     }
+    self.group = group
     self.connections = connections
     self.listener = current
     self.address = channel.localAddress
@@ -191,10 +193,22 @@ package final class GatewayServer: Sendable {
   /// Leaves the file of the socket to another process, which serves it.
   package func leaveSocketFile() { isHandedOver.store(true, ordering: .relaxed) }
 
-  /// Stops accepting connections. Open ones are not affected.
+  /// Stops accepting connections. Accepted ones are not affected.
   package func stopListening() async {
+    // The library closes connections that are not set up on their own loop yet when the listener closes.
+    guard (try? await channel.setOption(ChannelOptions.autoRead, value: false).get()) != nil else { return }
+    await settle()
     guard (try? await channel.close().get()) != nil, let socketFile, !isHandedOver.load(ordering: .relaxed) else { return }
     UnixSocketFile.remove(socketFile)
+  }
+
+  /// Waits until the accepted connections are set up.
+  ///
+  /// A connection goes from the loop of the listener to its own, back, and to its own again. In the first round it is at least back.
+  private func settle() async {
+    for _ in 0..<2 {
+      for loop in group.makeIterator() { try? await loop.submit {}.get() }
+    }
   }
 
   /// Closes HTTP/1.1 connections after their next response. All requests are served, and connections are still accepted.

@@ -1,7 +1,7 @@
 """Sends queries and mutations to carabiner serve at full speed while its upstreams are killed, stopped, slowed and restarted in turn, its
-certificate is changed, a listener is added and removed, and another process takes over twice. Counts what failed.
+certificate is changed, a listener is added and removed, and another process takes over. Counts what failed.
 
-usage: failover.py CARABINER FOLDER [--seconds N] [--json FILE]
+usage: failover.py CARABINER FOLDER [--seconds N] [--threads N] [--take-overs N] [--json FILE]
 
 FOLDER is empty. No query may fail. A mutation may fail if its upstream was disturbed, but no upstream may get one twice.
 """
@@ -220,8 +220,8 @@ class Handshakes(Loop):
 class Gateway:
     """carabiner serve, over all processes that take over from each other."""
 
-    def __init__(self, machine, executable, manifest):
-        self.machine, self.executable, self.manifest, self.started = machine, executable, manifest, 0
+    def __init__(self, machine, executable, manifest, threads):
+        self.machine, self.executable, self.manifest, self.threads, self.started = machine, executable, manifest, threads, 0
         self.socket = machine.folder / "admin.sock"
         self.process = self.begin()
 
@@ -229,7 +229,8 @@ class Gateway:
         self.started += 1
         return self.machine.start(
             f"gateway{self.started}",
-            [self.executable, "serve", "-m", self.manifest, "--admin", f"unix:{self.socket}", "--drain", "20s", *options],
+            [self.executable, "serve", "-m", self.manifest, "--admin", f"unix:{self.socket}", "--drain", "20s", "--threads",
+             str(self.threads), *options],
             CARABINER_LOG="critical")
 
     def status(self):
@@ -252,10 +253,11 @@ class Gateway:
 
 
 class Operator(Loop):
-    """Changes the certificate, adds and removes a listener, and has a process take over, all of it twice."""
+    """Changes the certificate, adds and removes a listener, and has processes take over, in two rounds."""
 
-    def __init__(self, gateway, write_manifest, handshakes, port, seconds):
+    def __init__(self, gateway, write_manifest, handshakes, port, seconds, take_overs):
         super().__init__()
+        self.take_overs = take_overs
         self.gateway, self.write_manifest, self.handshakes, self.port = gateway, write_manifest, handshakes, port
         self.seconds, self.certificates, self.taken_over, self.listeners = seconds, [], 0, 0
 
@@ -264,9 +266,10 @@ class Operator(Loop):
         begin = time.monotonic()
         self.change_certificate()
         self.add_listener()
-        self.take_over()
+        for _ in range(self.take_overs // 2):
+            self.take_over()
         self.remove_listener()
-        if self.taken_over == 2:
+        if self.taken_over >= self.take_overs:
             self.over.set()
         self.over.wait(max(0, begin + self.seconds / 2 - time.monotonic()))
 
@@ -330,8 +333,8 @@ def problems_of(report, operator, handshakes, mutations):
     allowed = (MUTATION_CLIENTS + 1) * sum(report["disturbed"].values())
     if sum(report["failed_mutations"].values()) > allowed:
         problems.append(f"{report['failed_mutations']} mutations failed; {allowed} are allowed")
-    if operator.taken_over < 2 or operator.listeners < 2:
-        problems.append("the time was too short for two take-overs and two listeners")
+    if operator.taken_over < operator.take_overs or operator.listeners < 2:
+        problems.append(f"the time was too short for {operator.take_overs} take-overs and two listeners")
     for digest, changed in operator.certificates[:1] if report["seconds"] < 2 * CERTIFICATE_SECONDS else operator.certificates:
         seen = handshakes.seen.get(digest)
         if seen is None or seen - changed > CERTIFICATE_SECONDS:
@@ -344,6 +347,8 @@ def main():
     parser.add_argument("carabiner")
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--take-overs", type=int, default=2)
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
     folder = options.folder
@@ -363,7 +368,7 @@ def main():
         try:
             for upstream in upstreams:
                 upstream.start()
-            gateway = Gateway(machine, options.carabiner, manifest)
+            gateway = Gateway(machine, options.carabiner, manifest, options.threads)
             machine.wait_for(gateway.process, plain, "/graphql")
             url = f"http://127.0.0.1:{plain}/graphql"
             if rig.answer(url)[1] != rig.body():
@@ -372,7 +377,7 @@ def main():
             mutations = [Mutations(f"client{number}", plain) for number in range(MUTATION_CLIENTS)]
             handshakes = Handshakes(secure)
             with mutations[0], mutations[1], handshakes, Attacks(upstreams) as attacks:
-                operator = Operator(gateway, write_manifest, handshakes, third, options.seconds)
+                operator = Operator(gateway, write_manifest, handshakes, third, options.seconds, options.take_overs)
                 with operator:
                     queries = rig.wrk(url, options.seconds, timeout=20)
             problems = list(attacks.problems)
