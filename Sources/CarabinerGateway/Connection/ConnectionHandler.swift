@@ -289,7 +289,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   private func complete(_ head: RequestHead, _ body: ByteBuffer, _ context: ChannelHandlerContext) {
-    let reply = GatewayReply(channel: context.channel, to: head, keepsAlive: keepsAlive)
+    let reply = GatewayReply(channel: context.channel, of: connections, to: head, keepsAlive: keepsAlive)
     let request = GatewayRequest(head: head, body: body, origin: origin.origin(of: head))
     state = .answering(reply)
     deadline = nil

@@ -7,6 +7,8 @@ internal import Synchronization
 package final class GatewayReply: Sendable {
   private struct State {
     var isOver = false
+    /// Whether the response ends because the server shuts down.
+    var isDrained = false
     /// Whether the body of the request is still arriving.
     var isReceiving = false
     /// Whether the connection is closed after the response, because the body of the request is still arriving.
@@ -20,6 +22,7 @@ package final class GatewayReply: Sendable {
   }
 
   let channel: any Channel
+  private let connections: OpenConnections
   /// Whether the client uses HTTP/1.0, which has no chunked coding and closes the connection by default.
   private let isOld: Bool
   /// Whether the client uses HTTP/2, which has no connection-specific fields.
@@ -32,8 +35,11 @@ package final class GatewayReply: Sendable {
   private let isUpload: Bool
   private let state: Mutex<State>
 
-  init(channel: any Channel, to head: RequestHead, keepsAlive: Bool, isUpload: Bool = false) {
+  init(
+    channel: any Channel, of connections: OpenConnections, to head: RequestHead, keepsAlive: Bool, isUpload: Bool = false
+  ) {
     self.channel = channel
+    self.connections = connections
     self.isUpload = isUpload
     state = Mutex(State(isReceiving: isUpload))
     isOld = head.version == .http1_0
@@ -50,7 +56,7 @@ package final class GatewayReply: Sendable {
   package func answered(by task: Task<Void, Never>) {
     let isOver = state.withLock { state in
       if !state.isOver { state.task = task }
-      return state.isOver
+      return state.isOver || state.isDrained
     }
     if isOver { task.cancel() }
   }
@@ -69,6 +75,24 @@ package final class GatewayReply: Sendable {
     let task = state.withLock { state in
       defer { state.task = nil }
       state.isOver = true
+      return state.task
+    }
+    task?.cancel()
+  }
+
+  // MARK: The end of the server
+
+  /// Whether the task was cancelled because the server shuts down. The client is still there.
+  var isDrained: Bool { state.withLock { $0.isDrained && !$0.isOver } }
+
+  /// Cancels the task when the server begins to shut down, because the response does not end by itself. Ends with ``endEndless()``.
+  func beginEndless() { connections.add(endless: self) }
+
+  func endEndless() { connections.remove(endless: self) }
+
+  func drain() {
+    let task = state.withLock { state in
+      state.isDrained = true
       return state.task
     }
     task?.cancel()

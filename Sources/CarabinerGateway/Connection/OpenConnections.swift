@@ -20,6 +20,8 @@ final class OpenConnections: Sendable {
   private struct State {
     var channels: [ObjectIdentifier: any Channel] = [:]
     var onEmpty: [CheckedContinuation<Void, Never>] = []
+    /// The responses that do not end by themselves.
+    var endless: [ObjectIdentifier: GatewayReply] = [:]
   }
 
   private let state = Mutex(State())
@@ -61,11 +63,21 @@ final class OpenConnections: Sendable {
   /// Closes HTTP/1.1 connections after the next response. Idle connections stay open, and all requests are served.
   func beginLameDuck() { _ = phase.compareExchange(expected: .open, desired: .lameDuck, ordering: .relaxed) }
 
-  /// Closes idle connections now, and the others after their current response.
+  /// Closes idle connections now, and the others after their current response. Endless responses end.
   func drain() {
     phase.store(.draining, ordering: .relaxed)
-    for channel in state.withLock({ Array($0.channels.values) }) { channel.pipeline.fireUserInboundEventTriggered(Drain()) }
+    let (channels, endless) = state.withLock { (Array($0.channels.values), Array($0.endless.values)) }
+    for channel in channels { channel.pipeline.fireUserInboundEventTriggered(Drain()) }
+    for reply in endless { reply.drain() }
   }
+
+  /// Adds a response that does not end by itself. It is drained now if the shutdown has begun.
+  func add(endless reply: GatewayReply) {
+    state.withLock { $0.endless[ObjectIdentifier(reply)] = reply }
+    if isDraining { reply.drain() }
+  }
+
+  func remove(endless reply: GatewayReply) { state.withLock { $0.endless[ObjectIdentifier(reply)] = nil } }
 
   /// Closes all connections now.
   func closeAll() {

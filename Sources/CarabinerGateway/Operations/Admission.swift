@@ -105,6 +105,9 @@ final class Admission: Sendable {
 }
 
 extension RequestRefusal {
+  /// The reason for the end of subscriptions, and the refusal of operations over a WebSocket, when the gateway shuts down.
+  static let shuttingDown = RequestRefusal(503, "the gateway stops; connect again", code: "SHUTTING_DOWN")
+
   /// The refusal when the queue is full.
   static func overloaded(_ limits: GatewayLimits) -> RequestRefusal {
     RequestRefusal(

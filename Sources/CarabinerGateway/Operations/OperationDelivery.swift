@@ -17,6 +17,8 @@ struct OperationDelivery {
   /// Sends the response, and returns when it is complete.
   func deliver() async {
     if operation.operationType == .subscription, let pieces = shape.subscription {
+      exchange.reply.beginEndless()
+      defer { exchange.reply.endEndless() }
       return await deliverPieces(pieces, first: nil)
     }
     do {
@@ -101,7 +103,10 @@ struct OperationDelivery {
         case .last(let next):
           try await send(next, &writer, isLast: true)
           return end(&writer, after: next)
-        case .end: return end(&writer, after: last)
+        case .end:
+          // A stage may end its results when it is cancelled.
+          try Task.checkCancellation()
+          return end(&writer, after: last)
         }
       }
     } catch {
@@ -124,6 +129,7 @@ struct OperationDelivery {
 
   /// Sends an error as the last piece, because the head has already been sent.
   private func breakOff(_ writer: PieceWriter, _ error: any Error) {
+    guard !exchange.reply.isDrained else { return endWithServer(writer) }
     guard !(error is CancellationError), !Task.isCancelled else {
       exchange.cancelled()
       return ended(.cancelled)
@@ -131,10 +137,21 @@ struct OperationDelivery {
     let failure = FailureAnswer(error, redact: exchange.service.redact)
     exchange.log(error, operation, failure)
     exchange.trace?.failed(failure.status, failure.code)
-    exchange.reply.endWith(
-      ByteBuffer(bytes: writer.failure(failure.json) + writer.closing))
-    exchange.note(200)
+    end(writer, with: failure.json)
     ended(.failed(status: failure.status))
+  }
+
+  /// Sends the reason as the last piece when the server shuts down, so that the client connects again.
+  private func endWithServer(_ writer: PieceWriter) {
+    let refusal = RequestRefusal.shuttingDown
+    exchange.account?.note(failure: refusal.code, plugin: nil)
+    end(writer, with: RefusalText.json(refusal.message, code: refusal.code))
+    ended(.cancelled)
+  }
+
+  private func end(_ writer: PieceWriter, with errors: [UInt8]) {
+    exchange.reply.endWith(ByteBuffer(bytes: writer.failure(errors) + writer.closing))
+    exchange.note(200)
   }
 }
 

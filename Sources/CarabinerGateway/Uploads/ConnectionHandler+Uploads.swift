@@ -7,7 +7,7 @@ internal import NIOHTTP1
 extension ConnectionHandler {
   /// Lets the request be handled before its body has arrived.
   func beginUpload(_ head: RequestHead, _ context: ChannelHandlerContext) {
-    let reply = GatewayReply(channel: context.channel, to: head, keepsAlive: keepsAlive, isUpload: true)
+    let reply = GatewayReply(channel: context.channel, of: connections, to: head, keepsAlive: keepsAlive, isUpload: true)
     let loop = context.eventLoop
     let bound = NIOLoopBound(self, eventLoop: loop)
     let body = InboundBody { loop.execute { bound.value.resumeReading() } }

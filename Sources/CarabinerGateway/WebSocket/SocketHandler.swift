@@ -178,9 +178,7 @@ final class SocketHandler: ChannelDuplexHandler {
     guard let context else { return }
     do throws(RequestRefusal) {
       // The event for this connection may come later than those for others.
-      guard !connections.isDraining else {
-        throw RequestRefusal(503, "the gateway stops; connect again", code: "SHUTTING_DOWN")
-      }
+      guard !connections.isDraining else { throw RequestRefusal.shuttingDown }
       guard underWay < service.limits.maximumOperationsPerSocket else {
         throw RequestRefusal(
           429, "this connection has \(underWay) operations in progress, which is the limit; end some of them",

@@ -27,6 +27,7 @@ struct OperationChannel {
   }
 
   let channel: NIOAsyncTestingChannel
+  let connections: OpenConnections
 
   init(
     _ runner: any OperationRunner, limits: GatewayLimits = GatewayLimits(), policies: CurrentPolicy = CurrentPolicy(),
@@ -36,12 +37,13 @@ struct OperationChannel {
       settings: CurrentSettings(limits: limits), runner: runner, policies: policies, metrics: metrics,
       logger: Logger(label: "test"))
     channel = NIOAsyncTestingChannel()
+    connections = OpenConnections(unsent: UnsentTotal(limits))
     try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
-    try await channel.testingEventLoop.executeInContext { [channel] in
+    try await channel.testingEventLoop.executeInContext { [channel, connections] in
       try channel.pipeline.syncOperations.addHandler(
         ConnectionHandler(
           service, CurrentSettings(limits: limits), clock: ConnectionClock(channel.eventLoop, limits),
-          connections: OpenConnections(unsent: UnsentTotal(limits))))
+          connections: connections))
     }
   }
 
@@ -86,6 +88,11 @@ struct OperationChannel {
   /// The whole response to an operation.
   func answer(_ query: String, accept: String?) async throws -> Answer {
     try await send(query, accept: accept)
+    return try await whole()
+  }
+
+  /// The whole response to an operation that was sent.
+  func whole() async throws -> Answer {
     let first = try await part()
     if case .whole(let head, let body) = first { return Answer(head: head, body: String(buffer: body)) }
     guard case .head(let head) = first else { throw CancellationError() }

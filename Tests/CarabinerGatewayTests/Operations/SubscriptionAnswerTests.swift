@@ -57,6 +57,49 @@ struct SubscriptionAnswerTests {
   @Test("the default heartbeat interval is 12 s")
   func defaultInterval() { #expect(GatewayLimits().heartbeat == .seconds(12)) }
 
+  /// The code of the last piece, which is the reason for the end.
+  private func code(_ piece: String?) throws -> JSONValue? {
+    let json = piece?.split(separator: "\n").compactMap { line in
+      try? JSONValue(parsing: Array((line.hasPrefix("data: ") ? line.dropFirst("data: ".count) : line).utf8))
+    }
+    return json?.first?["errors"]?[0]?["extensions"]?["code"]
+  }
+
+  @Test("when the gateway stops, a subscription gets a last piece with the reason, and ends", arguments: [multipart, events])
+  func drain(_ accept: String) async throws {
+    let held = Held()
+    let channel = try await OperationChannel(held.runner)
+    try await channel.send("subscription { a }", accept: accept)
+    _ = try await channel.head()
+    if accept == Self.multipart { _ = try await channel.piece() }
+    held.results.yield(#"{"data":{"a":1}}"#)
+    #expect(try await channel.piece()?.contains(#"{"data":{"a":1}}"#) == true)
+    channel.connections.drain()
+    let last = try await channel.piece()
+    #expect(try code(last) == "SHUTTING_DOWN", "\(last ?? "")")
+    #expect(last?.hasSuffix(accept == Self.events ? "event: complete\ndata:\n\n" : "--\r\n") == true, "\(last ?? "")")
+    #expect(try await channel.piece() == nil)
+  }
+
+  @Test("a subscription that begins while the gateway stops ends at once")
+  func lateBegin() async throws {
+    let channel = try await OperationChannel(Held().runner)
+    channel.connections.drain()
+    let answer = try await channel.answer("subscription { a }", accept: Self.events)
+    #expect(answer.pieces.map { $0["errors"]?[0]?["extensions"]?["code"] } == ["SHUTTING_DOWN"], "\(answer.body)")
+  }
+
+  @Test("a query goes on while the gateway stops")
+  func queryDuringDrain() async throws {
+    let held = Held()
+    let channel = try await OperationChannel(held.runner)
+    try await channel.send("{ a }")
+    channel.connections.drain()
+    held.results.yield(#"{"data":{"a":1}}"#)
+    held.results.finish()
+    #expect(try await channel.whole().json == ["data": ["a": 1]])
+  }
+
   @Test("a subscription without results is a success", arguments: [multipart, events])
   func empty(_ accept: String) async throws {
     let answer = try await OperationChannel(ScriptedRunner()).answer("subscription { a }", accept: accept)
