@@ -42,11 +42,13 @@ struct FailureAnswer: Sendable, Hashable {
   private init(classifying error: any Error) {
     switch error {
     case let error as ResponseCodeError:
-      self.init(upstream: error.response)
+      self.init(upstreamStatus: error.response.statusCode)
+      if status == 429 || status == 503 { retryAfter = error.response.value(forHTTPHeaderField: "Retry-After") }
       if (400..<500).contains(error.response.statusCode) { errors = Self.errors(in: error) }
     case let error as any ClientFacingError where error.refusalStatus != nil:
       self.init(refusal: error.refusalStatus ?? 500, error.refusalDelay)
     case let error as TransportError: self.init(transport: error.code)
+    case let error as WebSocketError: self.init(webSocket: error)
     case let error as UpstreamRefusal: self.init(upstream: error.code)
     // The client's form became invalid while it was passed on.
     case let error as RequestRefusal: self.init(error.status, error.code, error.message)
@@ -78,15 +80,14 @@ struct FailureAnswer: Sendable, Hashable {
   }
 
   /// Only statuses that a client can act on are passed on. All others become 502.
-  private init(upstream response: HTTPURLResponse) {
-    switch response.statusCode {
+  private init(upstreamStatus: Int) {
+    switch upstreamStatus {
     case 401: self.init(401, "UNAUTHENTICATED", "the server behind the gateway requires authentication")
     case 403: self.init(403, "FORBIDDEN", "the server behind the gateway refuses this")
     case 429: self.init(429, "TOO_MANY_REQUESTS", "the server behind the gateway received too many requests")
     case 503: self.init(503, "UPSTREAM_UNAVAILABLE", "the server behind the gateway cannot answer now")
-    default: self.init(502, "UPSTREAM_STATUS", "the server behind the gateway answered with the status \(response.statusCode)")
+    default: self.init(502, "UPSTREAM_STATUS", "the server behind the gateway answered with the status \(upstreamStatus)")
     }
-    if status == 429 || status == 503 { retryAfter = response.value(forHTTPHeaderField: "Retry-After") }
   }
 
   /// The maximum delay sent to a client: one day.
@@ -118,12 +119,31 @@ struct FailureAnswer: Sendable, Hashable {
     retryAfter = "1"
   }
 
+  private static let late = FailureAnswer(504, "UPSTREAM_TIMEOUT", "the server behind the gateway did not answer in time")
+  private static let unreachable = FailureAnswer(502, "UPSTREAM_UNREACHABLE", "the server behind the gateway cannot be reached")
+
   private init(transport code: TransportError.Code) {
     switch code {
-    case .timedOut: self.init(504, "UPSTREAM_TIMEOUT", "the server behind the gateway did not answer in time")
-    case .nameNotResolved, .cannotConnect, .proxyFailed, .tls:
-      self.init(502, "UPSTREAM_UNREACHABLE", "the server behind the gateway cannot be reached")
+    case .timedOut: self = .late
+    case .nameNotResolved, .cannotConnect, .proxyFailed, .tls: self = .unreachable
     default: self.init(502, "UPSTREAM_FAILED", "the server behind the gateway closed the connection or returned invalid HTTP")
+    }
+  }
+
+  private init(webSocket error: WebSocketError) {
+    switch error.code {
+    case .connectTimeout, .acknowledgementTimeout, .keepAliveTimeout: self = .late
+    case .cannotConnect, .tls, .proxyUnsupported: self = .unreachable
+    case .upgradeRefused: self.init(upstreamStatus: error.statusCode ?? 0)
+    case .unauthorized: self.init(upstreamStatus: 401)
+    case .forbidden: self.init(upstreamStatus: 403)
+    case .tooManyOperations: self.init(upstream: .overloaded)
+    case .shutDown: self.init(upstreamStatus: 503)
+    case .unsupportedURL, .invalidHeader, .invalidUpgrade, .subprotocolRefused, .initialisationFailed, .initialisationRefused,
+      .connectionLost, .badRequest, .subscriberExists, .tooManyInitialisations, .serverFailed, .closed, .invalidMessage,
+      .messageTooLarge, .protocolViolation:
+      self.init(
+        502, "UPSTREAM_FAILED", "the server behind the gateway ended the WebSocket, or did not follow its protocol")
     }
   }
 }

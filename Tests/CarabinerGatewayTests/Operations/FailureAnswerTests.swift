@@ -47,6 +47,32 @@ struct FailureAnswerTests {
     #expect(UpstreamRefusal.Code.allCases.map(\.rawValue) == ["NO_UPSTREAM", "UPSTREAM_OPEN", "UPSTREAM_OVERLOADED"])
   }
 
+  @Test("a failure of a WebSocket upstream has a code of the upstream", arguments: WebSocketError.Code.allCases)
+  func webSocket(_ code: WebSocketError.Code) {
+    let answer = FailureAnswer(WebSocketError(code, "secret", url: "ws://inside", statusCode: 404)) { $0 }
+    let expected =
+      switch code {
+      case .connectTimeout, .acknowledgementTimeout, .keepAliveTimeout: (504, "UPSTREAM_TIMEOUT")
+      case .cannotConnect, .tls, .proxyUnsupported: (502, "UPSTREAM_UNREACHABLE")
+      case .upgradeRefused: (502, "UPSTREAM_STATUS")
+      case .unauthorized: (401, "UNAUTHENTICATED")
+      case .forbidden: (403, "FORBIDDEN")
+      case .tooManyOperations: (503, "UPSTREAM_OVERLOADED")
+      case .shutDown: (503, "UPSTREAM_UNAVAILABLE")
+      default: (502, "UPSTREAM_FAILED")
+      }
+    #expect((answer.status, answer.code) == expected)
+    #expect(!answer.message.contains("secret") && !answer.message.contains("inside"))
+  }
+
+  @Test(
+    "the status of a refused WebSocket handshake counts as that of a response",
+    arguments: [(401, "UNAUTHENTICATED"), (403, "FORBIDDEN"), (429, "TOO_MANY_REQUESTS"), (503, "UPSTREAM_UNAVAILABLE")])
+  func handshake(_ status: Int, _ code: String) {
+    let answer = FailureAnswer(WebSocketError(.upgradeRefused, "no", url: "ws://inside", statusCode: status)) { $0 }
+    #expect((answer.status, answer.code) == (status, code))
+  }
+
   @Test("G21: a message is cut after 500 scalars")
   func cut() throws {
     let message = try error(Refused(refusalMessage: String(repeating: "é", count: 600)))?["message"]?.string
