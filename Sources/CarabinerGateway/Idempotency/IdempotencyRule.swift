@@ -29,7 +29,7 @@ package final class IdempotencyRule: Sendable {
 
   /// The key of a request; nil if it has none, or is not a mutation.
   ///
-  /// - Throws: A refusal if the key is malformed, or for a list of operations.
+  /// - Throws: A refusal if the key is malformed, for a list of operations, or if two fields identify the client.
   func key(_ request: GatewayRequest, _ inbound: InboundOperations) throws(RequestRefusal) -> IdempotencyKey? {
     let headers = request.head.headers
     guard let key = headers[field], inbound.operations.contains(where: { $0.operationType == .mutation }) else { return nil }
@@ -45,7 +45,7 @@ package final class IdempotencyRule: Sendable {
         400, "a list of operations cannot have \(field); send the mutations one by one, each with a key of its own",
         code: "IDEMPOTENCY_KEY_INVALID")
     }
-    let client = RateLimiter.key(headers, request.client, field: clientField)
+    let client = try RateLimiter.key(headers, request.client, field: clientField)
     return IdempotencyKey(key, client: client, inbound.operations[0])
   }
 
@@ -122,7 +122,7 @@ struct IdempotencyKey: Sendable {
   init(_ key: String, client: String, _ operation: DynamicOperation) {
     name = Self.digest([Array(client.utf8), Array(key.utf8)])
     fingerprint = Self.digest([
-      Array(operation.document.utf8), JSONValue.object(operation.variables).serialized(),
+      Array(operation.document.utf8), JSONValue.object(operation.variables).serialized(sortedKeys: true),
       Array((operation.operationName ?? "").utf8),
     ])
   }

@@ -151,7 +151,7 @@ package final class OperationService: RequestHandler {
     do throws(RequestRefusal) {
       try settings.charge(operations, request.head.headers, request.client)
     } catch {
-      metrics.rateLimited()
+      if error.status == 429 { metrics.rateLimited() }
       throw error
     }
   }

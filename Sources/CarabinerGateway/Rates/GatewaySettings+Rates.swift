@@ -4,10 +4,10 @@ internal import CarabinerWire
 extension GatewaySettings {
   /// Counts operations of a client that are about to begin.
   ///
-  /// - Throws: A refusal with the status 429 if the client exceeds its rate.
+  /// - Throws: A refusal with the status 429 if the client exceeds its rate; with 400 if two fields identify it.
   func charge(_ operations: Int, _ headers: HTTPHeaders, _ client: String) throws(RequestRefusal) {
     guard let rate = limits.rate, let rateLimiter, operations > 0 else { return }
-    let key = RateLimiter.key(headers, client, field: rate.keyField)
+    let key = try RateLimiter.key(headers, client, field: rate.keyField)
     var verdict = sharedRates?.verdict(operations, for: key) ?? .allowed
     if verdict == .allowed { verdict = rateLimiter.take(operations, from: key) }
     guard case .refused(let time) = verdict else {

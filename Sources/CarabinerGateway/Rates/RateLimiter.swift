@@ -1,4 +1,5 @@
 internal import Carabiner
+internal import CarabinerWire
 internal import NIOCore
 internal import Synchronization
 
@@ -65,9 +66,15 @@ final class RateLimiter: Sendable {
   }
 
   /// The key that a request is counted for: the value of the configured field, or else the network of the address.
-  static func key(_ headers: HTTPHeaders, _ client: String, field: String?) -> String {
-    if let field, let value = headers[field] { return "\(field) \(value)" }
-    return network(of: client)
+  ///
+  /// - Throws: A refusal if the request has the field twice: a client could add one to that of a proxy, and choose its key.
+  static func key(_ headers: HTTPHeaders, _ client: String, field: String?) throws(RequestRefusal) -> String {
+    guard let field, let value = headers[field] else { return network(of: client) }
+    guard headers.values(for: field).count == 1 else {
+      throw RequestRefusal(
+        400, "\(field) identifies the client, and the request has it more than once; send it once", code: "CLIENT_KEY_REPEATED")
+    }
+    return "\(field) \(value)"
   }
 
   /// The IPv4 address, or the /64 network of an IPv6 address, because one subscriber usually has all addresses of such a network.

@@ -84,7 +84,7 @@ final class SocketService: Sendable {
     do throws(RequestRefusal) {
       try settings.value.charge(1, link.headers, client)
     } catch {
-      operationMetrics.rateLimited()
+      if error.status == 429 { operationMetrics.rateLimited() }
       throw error
     }
     let verdict = admission.enter(client) { [self] in
