@@ -36,28 +36,39 @@ package struct DocumentMeasures: Sendable {
 
   /// The cost of an operation, at most ``OperationSize/highest``.
   package func cost(of operation: Operation, variables: JSONObject) -> Int {
-    parts.value(of: operation.cost) { name in
-      if let value = variables[name] { return CostFactor.of(value) }
-      return operation.defaults[name].map { CostFactor.of($0) } ?? 1
+    // Many arguments may have one variable, whose text may be long.
+    var factors: [String: Double] = [:]
+    return parts.value(of: operation.cost) { name in
+      if let known = factors[name] { return known }
+      let factor = variables[name].map { CostFactor.of($0) } ?? operation.defaults[name].map { CostFactor.of($0) } ?? 1
+      factors[name] = factor
+      return factor
     }
   }
 }
 
 /// The factor that the value of an argument is. A value that is not a number above one does not make the fields below cheaper.
 enum CostFactor {
-  static func of(_ value: JSONValue) -> Double { value.number.map { of($0) } ?? 1 }
+  static func of(_ value: JSONValue) -> Double { value.number.map { of($0.double) } ?? value.string.map { of($0) } ?? 1 }
 
   static func of(_ value: GraphQLDocument.Value) -> Double {
     switch value {
-    case .int(let number), .float(let number): of(number)
-    case .variable, .string, .boolean, .null, .enumeration, .list, .object: 1
+    case .int(let number), .float(let number): of(number.double)
+    case .string(let text): of(text)
+    case .variable, .boolean, .null, .enumeration, .list, .object: 1
     }
   }
 
-  private static func of(_ number: JSONNumber) -> Double {
-    let value = number.double
-    return value > 1 ? min(value, OperationCost.highest) : 1
+  /// Some servers take text for a number, with spaces around it, and with the digits of other scripts and underscores as Python does.
+  private static func of(_ text: String) -> Double {
+    var plain = ""
+    for character in text where !character.isWhitespace && character != "_" {
+      if let digit = character.wholeNumberValue { plain += String(digit) } else { plain.append(character) }
+    }
+    return of(Double(plain) ?? 1)
   }
+
+  private static func of(_ value: Double) -> Double { value > 1 ? min(value, OperationCost.highest) : 1 }
 }
 
 /// Measures definitions, fragments before those that spread them.
