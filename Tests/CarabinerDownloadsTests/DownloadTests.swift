@@ -131,6 +131,20 @@ struct DownloadTests {
     #expect(DownloadLimits().maximumFileBytes == 256 << 20)
   }
 
+  @Test("E9: a file whose declared length is above the limit is refused before its first byte")
+  func declaredLength() async throws {
+    let server = try ScriptedServer { peer in
+      _ = try peer.request()
+      try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\n")
+      peer.waitForHangUp()
+    }
+    var limits = DownloadLimits()
+    limits.maximumFileBytes = 1999
+    let problem = try await site.refusal(
+      try site.manifest([("\(server.origin)/a.so", String(repeating: "0", count: 64))]), limits)
+    #expect(problem.message.contains("has more than the 1999 bytes allowed"), "\(problem)")
+  }
+
   @Test("E9: a server that does not answer, or not to the end, is given up after the time limit", arguments: [true, false])
   func timeout(answers: Bool) async throws {
     let server = try ScriptedServer { peer in

@@ -7,6 +7,9 @@ public struct HTTPResponse: Sendable {
   /// The body in chunks, as they arrive from the network.
   public var chunks: PullStream<Data>
 
+  /// The length of the body that the server has declared, in bytes; nil if it has declared none.
+  package var declaredBytes: Int? { response.headers["Content-Length"].flatMap { Int($0) } }
+
   /// Creates a response.
   public init(response: HTTPURLResponse, chunks: PullStream<Data>) {
     self.response = response

@@ -69,15 +69,11 @@ struct Downloader: Sendable {
   private func get(_ wanted: Request, receive: (Data) throws(DownloadError) -> Void) async throws(DownloadError) {
     do {
       let response = try await response(to: wanted)
+      guard response.declaredBytes ?? 0 <= wanted.maximumBytes else { throw tooLarge(wanted) }
       var count = 0
       for try await chunk in response.chunks {
         count += chunk.count
-        guard count <= wanted.maximumBytes else {
-          throw DownloadError(
-            .tooLarge,
-            "\(PrintableURL(wanted.url).withoutQuery) has more than the \(wanted.maximumBytes) bytes allowed; is it the right file?"
-          )
-        }
+        guard count <= wanted.maximumBytes else { throw tooLarge(wanted) }
         try receive(chunk)
       }
     } catch let error as DownloadError {
@@ -117,6 +113,12 @@ struct Downloader: Sendable {
       }
       url = next
     }
+  }
+
+  private func tooLarge(_ wanted: Request) -> DownloadError {
+    DownloadError(
+      .tooLarge,
+      "\(PrintableURL(wanted.url).withoutQuery) has more than the \(wanted.maximumBytes) bytes allowed; is it the right file?")
   }
 
   private func refusal(_ wanted: Request, _ status: Int) -> DownloadError {

@@ -82,11 +82,11 @@ final class WebConnection: Sendable {
   }
 
   private func body(of response: HTTPResponse, _ maximumBytes: Int, _ label: String) async throws -> [UInt8] {
+    let tooLarge = SourceError(.malformed, "\(label) has more than \(maximumBytes) bytes; is it the right file?")
+    guard response.declaredBytes ?? 0 <= maximumBytes else { throw tooLarge }
     var bytes: [UInt8] = []
     for try await chunk in response.chunks {
-      guard bytes.count + chunk.count <= maximumBytes else {
-        throw SourceError(.malformed, "\(label) has more than \(maximumBytes) bytes; is it the right file?")
-      }
+      guard bytes.count + chunk.count <= maximumBytes else { throw tooLarge }
       bytes.append(contentsOf: chunk)
     }
     return bytes
