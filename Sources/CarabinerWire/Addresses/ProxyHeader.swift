@@ -60,12 +60,12 @@ package enum ProxyHeader: Sendable, Hashable {
     let length = binaryHead + (Int(bytes[14]) << 8 | Int(bytes[15]))
     guard command == 0x20 || command == 0x21, length <= maximumBinary else { return .malformed }
     let addressBytes: Int
+    // The low half is the transport of the client, which may be datagrams, as those of HTTP/3.
     switch family {
     case 0x00: addressBytes = 0
-    case 0x11: addressBytes = 12
-    case 0x21: addressBytes = 36
-    case 0x31: addressBytes = 216
-    // Datagrams and unknown families cannot begin a connection.
+    case 0x11, 0x12: addressBytes = 12
+    case 0x21, 0x22: addressBytes = 36
+    case 0x31, 0x32: addressBytes = 216
     default: return .malformed
     }
     // The addresses of a local connection have no meaning.
@@ -73,10 +73,10 @@ package enum ProxyHeader: Sendable, Hashable {
     guard bytes.count >= length else { return .incomplete }
     guard command == 0x21 else { return .complete(client: nil, length: length) }
     func number(_ start: Int, _ count: Int) -> UInt64 { bytes[start..<start + count].reduce(0) { $0 << 8 | UInt64($1) } }
-    switch family {
-    case 0x11:
+    switch family >> 4 {
+    case 1:
       return .complete(client: IPAddress(v4: UInt32(truncatingIfNeeded: number(binaryHead, 4))), length: length)
-    case 0x21:
+    case 2:
       return .complete(client: IPAddress(high: number(binaryHead, 8), low: number(binaryHead + 8, 8)), length: length)
     default: return .complete(client: nil, length: length)
     }
