@@ -18,7 +18,8 @@ extension ManifestReader {
     for (index, entry) in entries.enumerated() {
       let place = pointer.appending(index)
       guard let listener = listener(entry, place) else { continue }
-      if listeners.contains(where: { $0.address == listener.address }) {
+      // With port 0, each listener gets a port of its own.
+      if !listener.address.hasSuffix(":0"), listeners.contains(where: { $0.address == listener.address }) {
         problem(
           .duplicateName, place.appending("address"), "\(listener.address) is the address of another listener; remove one of them"
         )

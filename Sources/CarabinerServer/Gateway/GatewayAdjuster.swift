@@ -84,10 +84,13 @@ final class GatewayAdjuster: ManifestFollower {
     change.shared = try SharedUse.of(manifest, next.limits.rate, replacing: shared.withLock(\.self))
     // Or mutations with a key would be refused until it is connected.
     await change.shared?.state.store.connected(within: Self.connectTime)
+    // Several listeners may have the same name, with port 0. Each of them is kept once.
+    var known = listeners.clients
     do {
       for plan in try plans(next) {
         let settings = try settings(of: plan, &change.certificates)
-        if let server = listeners.clients.first(where: { $0.requestedName == plan.place.name }) {
+        if let index = known.firstIndex(where: { $0.requestedName == plan.place.name }) {
+          let server = known.remove(at: index)
           change.servers.append(.init(server: server, settings: settings, isNew: false))
         } else {
           let server = try await GatewayServer(
