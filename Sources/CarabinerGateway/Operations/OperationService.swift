@@ -252,6 +252,10 @@ package final class OperationService: RequestHandler {
       let paths = settings.value.paths.joined(separator: ", ")
       return exchange.refuse(RequestRefusal(404, "the GraphQL endpoint is \(paths)", code: "NOT_FOUND"))
     }
+    guard request.head.method == .GET || request.head.method == .HEAD else {
+      return exchange.refuse(
+        RequestRefusal(405, "a health check needs GET or HEAD", code: "METHOD_NOT_ALLOWED", headers: ["Allow": "GET, HEAD"]))
+    }
     let reasons = request.path == Self.readinessPath ? readinessReasons : []
     exchange.answer(
       reasons.isEmpty ? .ok : .serviceUnavailable, ["Content-Type": "text/plain", "Cache-Control": "no-store"],
