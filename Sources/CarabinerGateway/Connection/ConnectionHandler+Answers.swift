@@ -1,3 +1,4 @@
+internal import Carabiner
 internal import CarabinerHTTP1
 internal import NIOCore
 internal import NIOHTTP1
@@ -101,9 +102,10 @@ extension ConnectionHandler {
 
   // MARK: Refusals
 
-  func refuse(_ error: HTTP1Error, _ context: ChannelHandlerContext) {
+  func refuse(_ request: InvalidRequest, _ context: ChannelHandlerContext) {
+    let error = request.error
     switch error.code {
-    case .headTooLarge: refuse(.headTooLarge, context)
+    case .headTooLarge: refuse(.headTooLarge, to: request.headers, context)
     case .badHost, .unsupportedCoding, .unsupportedExpectation, .unsupportedMethod, .unsupportedVersion:
       refuse(HTTPRefusal(status: HTTPResponseStatus(statusCode: error.status), message: error.reason), context)
     case .malformedHead, .ambiguousLength, .malformedChunk, .endedEarly, .unexpectedUpgrade:
@@ -113,18 +115,18 @@ extension ConnectionHandler {
 
   /// Responds to input that is not a valid request, and closes the connection: the start of the next request is unknown.
   ///
-  /// - Parameter head: The head of the request; nil to use that of a request that is being received.
-  func refuse(_ refusal: HTTPRefusal, to head: RequestHead? = nil, _ context: ChannelHandlerContext) {
+  /// - Parameter request: The fields of the request that are known; those of a request that is being received replace them.
+  func refuse(_ refusal: HTTPRefusal, to request: Carabiner.HTTPHeaders = [:], _ context: ChannelHandlerContext) {
     if case .closing = state { return }
-    var head = head
-    if case .receiving(let received) = state { head = received }
+    var known = request
+    if case .receiving(let received) = state { known = received.headers }
     state = .closing
     receivedBody = ByteBuffer()
     deadline = nil
     awaitClient(context)
     let (headers, body) = handler.refusal(refusal.status, refusal.message)
     var fields = ReplyFields(headers)
-    if let head { for (name, value) in handler.refusalFields(head) { fields.add(name, value) } }
+    for (name, value) in handler.refusalFields(known) { fields.add(name, value) }
     fields.set("Date", DateField.now)
     fields.set("Connection", "close")
     let replyHead = ReplyHead(status: refusal.status, fields: fields, framing: .length(body.readableBytes))

@@ -27,7 +27,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   /// A part of a later request that arrived before the current response was written, or the error that follows it.
   enum Held {
     case part(RequestPart)
-    case failure(HTTP1Error)
+    case failure(InvalidRequest)
   }
 
   /// The time that a connection has for a last request after a shutdown begins, if it was used within this time before.
@@ -154,12 +154,12 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   /// Responses are sent in the order of their requests, so an error after a request in progress waits for its response (RFC 9112,
   /// 9.3.2).
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    guard let error = error as? HTTP1Error else { return context.close(promise: nil) }
+    guard let error = error as? InvalidRequest else { return context.close(promise: nil) }
     switch state {
     // Input after the last request of a connection is ignored, also if it is invalid (RFC 9112, 9.6).
     case .closing: break
     case .answering, .sending: hold(.failure(error))
-    case .uploading(let upload): breakOff(upload, error)
+    case .uploading(let upload): breakOff(upload, error.error)
     case .idle, .receiving: if held.isEmpty { refuse(error, context) } else { hold(.failure(error)) }
     }
   }
@@ -254,7 +254,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     renewLimits()
     // The decoder checks this for HTTP/1.1. The HTTP/2 library applies only the limits that the client has acknowledged.
     guard !isStream || head.isWithin(limits) else {
-      refuse(.headTooLarge, to: head, context)
+      refuse(.headTooLarge, to: head.headers, context)
       return .refused
     }
     let check: RequestHeadCheck
@@ -266,7 +266,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         throw isUpload ? .uploadTooLarge(limits) : .bodyTooLarge(limits)
       }
     } catch {
-      refuse(error, to: head, context)
+      refuse(error, to: head.headers, context)
       return .refused
     }
     // An offer of another protocol is ignored, but the decoder treats the following bytes as that protocol.

@@ -1,4 +1,4 @@
-internal import Carabiner
+package import Carabiner
 package import NIOCore
 package import NIOHTTP1
 
@@ -62,12 +62,12 @@ package protocol RequestHandler: Sendable {
   /// - Parameter message: What is wrong with the request.
   func refusal(_ status: HTTPResponseStatus, _ message: String) -> (headers: NIOHTTP1.HTTPHeaders, body: ByteBuffer)
 
-  /// Returns further fields of such a response, if the head of the request could be parsed.
-  func refusalFields(_ head: RequestHead) -> NIOHTTP1.HTTPHeaders
+  /// Returns further fields of such a response, for the fields of the request that are known.
+  func refusalFields(_ headers: Carabiner.HTTPHeaders) -> NIOHTTP1.HTTPHeaders
 }
 
 extension RequestHandler {
-  package func refusalFields(_ head: RequestHead) -> NIOHTTP1.HTTPHeaders { [:] }
+  package func refusalFields(_ headers: Carabiner.HTTPHeaders) -> NIOHTTP1.HTTPHeaders { [:] }
 
   package func takesUpload(_ head: RequestHead) -> Bool { false }
 

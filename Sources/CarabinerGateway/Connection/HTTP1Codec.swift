@@ -60,12 +60,16 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   private func read(_ buffer: ByteBuffer, _ context: ChannelHandlerContext) {
-    var position = 0
+    var (position, start) = (0, 0)
     do throws(HTTP1Error) {
-      while case .reading = state, position < buffer.readableBytes { try readPart(of: buffer, &position, context) }
+      while case .reading = state, position < buffer.readableBytes {
+        start = position
+        try readPart(of: buffer, &position, context)
+      }
     } catch {
       state = .failed
-      return context.fireErrorCaught(error)
+      return context.fireErrorCaught(
+        InvalidRequest(error, head: reader.headers.bytes, rest: buffer.readableBytesView.dropFirst(start)))
     }
     // The client has sent bytes behind a request whose offer was taken.
     if position < buffer.readableBytes, !isInPipeline { context.close(promise: nil) }
@@ -123,7 +127,7 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   private func requestsEnded(_ context: ChannelHandlerContext) {
     guard case .reading = state, reader.hasBegun else { return }
     state = .failed
-    context.fireErrorCaught(reader.endedEarly)
+    context.fireErrorCaught(InvalidRequest(reader.endedEarly))
   }
 
   // MARK: Responses

@@ -1,4 +1,4 @@
-internal import Carabiner
+package import Carabiner
 internal import CarabinerWire
 package import Logging
 internal import NIOCore
@@ -138,9 +138,9 @@ package final class OperationService: RequestHandler {
     }
   }
 
-  package func refusalFields(_ head: RequestHead) -> NIOHTTP1.HTTPHeaders {
+  package func refusalFields(_ headers: Carabiner.HTTPHeaders) -> NIOHTTP1.HTTPHeaders {
     var fields: NIOHTTP1.HTTPHeaders = [:]
-    policies.value?.crossOrigin?.fields(for: head.headers) { fields.add(name: $0, value: $1) }
+    policies.value?.crossOrigin?.fields(for: headers) { fields.add(name: $0, value: $1) }
     return fields
   }
 

@@ -1,3 +1,4 @@
+internal import Carabiner
 internal import CarabinerGateway
 internal import NIOCore
 internal import NIOHTTP1
@@ -23,6 +24,12 @@ struct RoleService: RequestHandler {
     if roles.contains(.operations) { return operations.upgrade(request, reply) }
     handle(request, reply)
     return nil
+  }
+
+  func takesUpload(_ head: RequestHead) -> Bool { roles.contains(.operations) && operations.takesUpload(head) }
+
+  func refusalFields(_ headers: Carabiner.HTTPHeaders) -> NIOHTTP1.HTTPHeaders {
+    roles.contains(.operations) ? operations.refusalFields(headers) : [:]
   }
 
   private func answerMetrics(_ request: GatewayRequest, _ reply: GatewayReply) {

@@ -79,6 +79,20 @@ struct ListenerTests {
     #expect(try await load.value == 0)
   }
 
+  @Test("G14: several listeners may have port 0: a reload keeps each of them, and one with other roles accepts uploads")
+  func freePorts() async throws {
+    try write("  listeners: [{address: '127.0.0.1:0'}, {address: '127.0.0.1:0', roles: [operations, metrics]}]")
+    let gateway = try start()
+    let before = try await ports(gateway)
+    #expect(Set(before).count == 2)
+    #expect(try await gateway.ask("reload").status == 0)
+    #expect(try await ports(gateway) == before)
+    let client = try ClientSocket(port: try #require(before.last))
+    client.send(UploadText.request(UploadText.opening + "content" + UploadText.end))
+    let answer = client.read { $0.contains("data") || $0.contains("errors") }
+    #expect(answer.text.hasPrefix("HTTP/1.1 200"), "\(answer.text)")
+  }
+
   @Test("G14: an address that is in use, or a certificate that cannot be read, refuses the reload; the old listeners go on")
   func refusal() async throws {
     let taken = try ScriptedServer(ScriptedServer.answering { _, _ in })

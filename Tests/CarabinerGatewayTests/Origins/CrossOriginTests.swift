@@ -48,6 +48,29 @@ struct CrossOriginTests {
     text.split(separator: "\r\n").map(String.init).filter { $0.hasPrefix("Access-Control") || $0.hasPrefix("Vary") }.sorted()
   }
 
+  @Test("a refusal of a head above the limits can be read by the page that sent it", arguments: [1, 7, 1000, 1 << 20])
+  func largeHead(_ size: Int) async throws {
+    var limits = GatewayLimits()
+    (limits.maximumHeadBytes, limits.maximumHeadFields) = (2000, 20)
+    let policies = CurrentPolicy()
+    policies.set(ClientPolicy(crossOrigin: Self.rule("https://a.test")))
+    let service = OperationService(
+      settings: CurrentSettings(limits: limits), runner: ScriptedRunner(), policies: policies, metrics: GatewayMetrics(),
+      logger: Logger(label: "test"))
+    for more in [["Cookie: \(String(repeating: "c", count: 3000))"], (0..<30).map { "X-\($0): a" }] {
+      let gateway = try EmbeddedGateway(service, limits: limits)
+      let fields = ["POST /graphql HTTP/1.1", "Host: a", "origin:  https://a.test "] + more
+      var rest = Substring(fields.joined(separator: "\r\n") + "\r\n\r\n")
+      while !rest.isEmpty {
+        try gateway.send(String(rest.prefix(size)))
+        rest = rest.dropFirst(size)
+      }
+      let text = try gateway.received()
+      #expect(text.hasPrefix("HTTP/1.1 431"), "\(text)")
+      #expect(self.fields(text) == ["Access-Control-Allow-Origin: https://a.test", "Vary: Origin"], "\(text)")
+    }
+  }
+
   @Test("G19: a flood of preflights takes no place of an operation, and each is answered")
   func flood() async throws {
     var limits = GatewayLimits()
