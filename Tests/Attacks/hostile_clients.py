@@ -205,5 +205,24 @@ def many_names(scene, until):
     return f"{count} names"
 
 
+def tiny_chunks(scene, until):
+    """A body in chunks of one byte must not delay other clients."""
+    rounds, longest = 0, 0.0
+    while rounds == 0 or time.monotonic() < until:
+        begin = time.monotonic()
+        with Wire(scene.port) as wire:
+            wire.send(HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\n \r\n" * 200_000)
+            scene.ask(f"beside-chunks-{rounds}")
+            wire.send(b"%x\r\n" % len(BODY) + BODY + b"\r\n0\r\n\r\n")
+            status, _ = wire.response()
+        if status != 200:
+            raise Broken(f"a body in small chunks was answered with {status}")
+        longest = max(longest, time.monotonic() - begin)
+        rounds += 1
+    if longest > 15:
+        raise Broken(f"a body of 200,000 chunks took {longest:.1f} s")
+    return f"{rounds} bodies, {longest * 1000:.0f} ms at most"
+
+
 ATTACKS = [
-    smuggling, bad_byte_behind, unread_answers, resets, slow_bytes, large_heads, packed_bodies, odd_operations, many_names]
+    smuggling, bad_byte_behind, unread_answers, resets, slow_bytes, large_heads, packed_bodies, odd_operations, many_names, tiny_chunks]

@@ -110,6 +110,20 @@ def floods(scene, until):
     return f"{sent >> 20} MiB"
 
 
+def idle_frames(scene, until):
+    """A flood of frames that ask for nothing ends its connection."""
+    rounds = 0
+    while rounds == 0 or time.monotonic() < until:
+        for piece in (frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", 1)), frame(GOAWAY, payload=bytes(8)), frame(200, 255, 1, b"unknown"),
+                      frame(16, payload=bytes(4) + b"u=1")):
+            with opened(scene) as wire:
+                wire.send(piece * 3000)
+                if frame(GOAWAY, payload=bytes(4) + struct.pack(">I", 11)) not in wire.rest(10):
+                    raise Broken(f"3,000 frames of the type {piece[3]} did not end the connection with ENHANCE_YOUR_CALM")
+            rounds += 1
+    return f"{rounds} floods"
+
+
 def bomb(scene, until):
     """One field in the dynamic table that is referenced repeatedly: small on the wire, large when decompressed."""
     large = b"\x40" + bytes([6]) + b"x-bomb" + bytes([127]) + varint(3800 - 127) + b"b" * 3800
@@ -167,4 +181,4 @@ def broken_frames(scene, until):
     return f"{rounds} connections"
 
 
-ATTACKS = [no_window, taken_back, floods, bomb, broken_frames]
+ATTACKS = [no_window, taken_back, floods, idle_frames, bomb, broken_frames]

@@ -139,6 +139,22 @@ def unread(scene, until):
     return f"{sent >> 20} MiB were taken"
 
 
+def fragments(scene, until):
+    """A message in many fragments, empty ones and those of one byte, must not delay other clients."""
+    rounds, longest = 0, 0.0
+    while rounds == 0 or time.monotonic() < until:
+        for piece in (b"", b" "):
+            begin = time.monotonic()
+            with opened(scene) as wire:
+                wire.send(frame(1, b" " * 1_000_000, final=False) + frame(0, piece, final=False) * 15_000)
+                scene.ask(f"beside-fragments-{rounds}")
+            longest = max(longest, time.monotonic() - begin)
+            rounds += 1
+    if longest > 5:
+        raise Broken(f"an honest client waited {longest:.1f} s beside one message in fragments")
+    return f"{rounds} messages, {longest * 1000:.0f} ms at most"
+
+
 def repeated_identifiers(scene, until):
     """Ids of running operations are reused, and unknown operations are completed."""
     rounds = 0
@@ -154,4 +170,4 @@ def repeated_identifiers(scene, until):
     return f"{rounds} connections"
 
 
-ATTACKS = [forged_fields, many_fields, broken_frames, unread, repeated_identifiers]
+ATTACKS = [forged_fields, many_fields, broken_frames, unread, fragments, repeated_identifiers]
