@@ -1,5 +1,7 @@
+internal import Carabiner
+
 /// An error of starting a gateway server.
-package struct GatewayError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct GatewayError: DescribedError, Sendable, Hashable {
   /// The cause, for the program.
   package enum Code: String, Sendable {
     /// The address cannot be bound.

@@ -1,7 +1,8 @@
+internal import Carabiner
 internal import Glibc
 
 /// Work of the host failed that is not a call of a plugin: a plugin was not loaded, or a file or process cannot be used.
-package struct HostError: Error, Sendable, CustomStringConvertible {
+package struct HostError: DescribedError, Sendable {
   /// The kind of failure.
   package enum Code: String, Sendable, CaseIterable {
     case notFound

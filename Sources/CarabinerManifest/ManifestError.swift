@@ -1,5 +1,7 @@
+internal import Carabiner
+
 /// A manifest cannot be used. The error contains all problems, not only the first.
-package struct ManifestError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct ManifestError: DescribedError, Sendable, Hashable {
   /// The path of the file, or the name of the manifest in messages.
   package let path: String
   /// The problems, in the order of the file.

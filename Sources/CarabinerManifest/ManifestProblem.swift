@@ -1,7 +1,8 @@
+internal import Carabiner
 package import CarabinerWire
 
 /// One problem in a manifest.
-package struct ManifestProblem: Error, Sendable, Hashable, CustomStringConvertible {
+package struct ManifestProblem: DescribedError, Sendable, Hashable {
   /// The kind of problem.
   package enum Code: String, Sendable, Hashable, CaseIterable {
     case unreadable

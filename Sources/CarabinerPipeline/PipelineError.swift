@@ -1,7 +1,9 @@
+internal import Carabiner
+
 /// A chain of this module cannot run with the parts that it was given.
 ///
 /// Errors that the 1.x generation had are public enums of their own, because programs switch over them.
-struct PipelineError: Error, Sendable, Hashable, CustomStringConvertible {
+struct PipelineError: DescribedError, Sendable, Hashable {
   /// The kind of failure.
   enum Code: String, Sendable {
     /// The interceptors of the core were given a chain of another module.

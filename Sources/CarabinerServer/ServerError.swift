@@ -1,4 +1,4 @@
-internal import Carabiner
+public import Carabiner
 internal import CarabinerHost
 internal import CarabinerManifest
 internal import CarabinerRelease
@@ -6,7 +6,7 @@ internal import CarabinerSources
 internal import CarabinerWire
 
 /// A host or a gateway cannot be created, or cannot carry out a request.
-public struct ServerError: Error, Sendable, CustomStringConvertible {
+public struct ServerError: DescribedError, Sendable {
   /// The kind of failure.
   public enum Code: String, Sendable, Hashable {
     /// A value of the configuration cannot be used.

@@ -1,5 +1,7 @@
+internal import Carabiner
+
 /// The settings for traces cannot be used.
-package struct TracingError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct TracingError: DescribedError, Sendable, Hashable {
   /// The setting, and what it may be.
   package let message: String
 

@@ -1,5 +1,5 @@
 /// An operation on a store failed.
-public struct StoreError: Error, Sendable, CustomStringConvertible {
+public struct StoreError: DescribedError, Sendable {
   /// The kind of failure.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The store was used inside one of its own transactions.
@@ -40,6 +40,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     self.code = code
     self.message = message
   }
+
+  public var errorDescription: String? { message }
 
   public var description: String { "\(message) [\(code.rawValue)]" }
 

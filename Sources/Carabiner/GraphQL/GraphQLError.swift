@@ -1,7 +1,7 @@
 public import CarabinerWire
 
 /// An entry of a response's `errors`.
-public struct GraphQLError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct GraphQLError: DescribedError, Sendable, Hashable {
   /// The whole entry, as the server sent it.
   public let object: JSONObject
 

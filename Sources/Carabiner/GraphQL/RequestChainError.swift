@@ -1,5 +1,5 @@
 /// The chain could not produce a result.
-public struct RequestChainError: Error, Sendable, CustomStringConvertible {
+public struct RequestChainError: DescribedError, Sendable {
   /// The kind of failure.
   public enum Code: String, Sendable, Hashable {
     /// An HTTP request cannot be created for the request.
@@ -39,6 +39,8 @@ public struct RequestChainError: Error, Sendable, CustomStringConvertible {
       .idle,
       "no result arrived for \(duration), although the connection is open; check the server, or raise the idle timeout")
   }
+
+  public var errorDescription: String? { message }
 
   public var description: String { "\(message) [\(code.rawValue)]" }
 }

@@ -2,7 +2,7 @@ internal import CarabinerWire
 internal import FoundationEssentials
 
 /// The response of a server cannot be read as a GraphQL response.
-public struct ResponseParsingError: Error, Sendable, CustomStringConvertible {
+public struct ResponseParsingError: DescribedError, Sendable {
   /// The kind of failure.
   public enum Code: String, Sendable, Hashable {
     /// The body is not valid JSON.
@@ -44,6 +44,8 @@ public struct ResponseParsingError: Error, Sendable, CustomStringConvertible {
     self.message = message
     self.cause = cause
   }
+
+  public var errorDescription: String? { message }
 
   public var description: String { "\(message) [\(code.rawValue)]" }
 

@@ -1,5 +1,5 @@
 /// A server ended a subscription with errors that belong to no result.
-public struct SubscriptionError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct SubscriptionError: DescribedError, Sendable, Hashable {
   /// The errors of the server.
   public let errors: [GraphQLError]
 

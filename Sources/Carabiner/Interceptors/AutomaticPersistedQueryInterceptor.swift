@@ -77,7 +77,7 @@ public final class AutomaticPersistedQueryInterceptor: GraphQLInterceptor {
 }
 
 /// The server rejected a document that was sent together with its hash.
-public struct AutomaticPersistedQueryError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct AutomaticPersistedQueryError: DescribedError, Sendable, Hashable {
   /// The code of this error in the documentation.
   public let code = "persistedQueryRetryFailed"
   /// The name of the operation; nil for an anonymous one.

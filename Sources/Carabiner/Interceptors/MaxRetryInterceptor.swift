@@ -93,7 +93,7 @@ public final class MaxRetryInterceptor: GraphQLInterceptor {
 }
 
 /// A request used all its retries, and another retry was requested.
-public struct MaxRetriesError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct MaxRetriesError: DescribedError, Sendable, Hashable {
   /// The number of retries that were allowed.
   public let count: Int
   /// The name of the operation; nil for an anonymous one.

@@ -58,7 +58,7 @@ public struct ResponseCodeInterceptor: HTTPInterceptor {
 }
 
 /// A server answered with a status that is not 200 to 299.
-public struct ResponseCodeError: Error, Sendable, CustomStringConvertible {
+public struct ResponseCodeError: DescribedError, Sendable {
   /// The head of the response.
   public let response: HTTPURLResponse
   /// The first bytes of its body, at most ``ResponseCodeInterceptor/bodyPrefixLimit``.

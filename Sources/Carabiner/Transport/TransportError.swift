@@ -1,5 +1,5 @@
 /// A request could not be sent, or its response not be received.
-public struct TransportError: Error, Sendable, CustomStringConvertible {
+public struct TransportError: DescribedError, Sendable {
   /// The kind of failure.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The URL has no host, or a scheme other than http and https.
@@ -59,6 +59,8 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     self.mayHaveBeenSent = mayHaveBeenSent
     self.responseBegan = responseBegan
   }
+
+  public var errorDescription: String? { message }
 
   public var description: String { "\(message) [\(code.rawValue), \(url)]" }
 }

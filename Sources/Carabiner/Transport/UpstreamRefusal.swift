@@ -1,5 +1,5 @@
 /// A request was not sent, because its upstream cannot take it now.
-package struct UpstreamRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+package struct UpstreamRefusal: DescribedError, Sendable, Hashable {
   /// The reason.
   package enum Code: String, Sendable, Hashable, CaseIterable {
     /// No endpoint is available.

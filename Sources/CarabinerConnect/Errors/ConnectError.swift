@@ -1,11 +1,12 @@
+public import Carabiner
 internal import CarabinerWire
 public import FoundationEssentials
 public import SwiftProtobuf
 
 /// The error of a call.
-public struct ConnectError: Error, Sendable {
+public struct ConnectError: DescribedError, Sendable {
   /// A detail of an error: a message of any type.
-  public struct Detail: Error, Sendable, Equatable {
+  public struct Detail: DescribedError, Sendable, Equatable {
     /// The full name of the message's type, perhaps after a prefix that ends with a slash.
     public let type: String
     /// The serialised message; nil if the server sent something else than base64.
@@ -16,6 +17,8 @@ public struct ConnectError: Error, Sendable {
       self.type = type
       self.payload = payload
     }
+
+    public var description: String { "a detail of the type \(type)" }
   }
 
   /// The code.
@@ -58,12 +61,14 @@ public struct ConnectError: Error, Sendable {
   ///
   /// - Parameters:
   ///   - code: The code, unless the body has a valid one.
+  ///   - headers: The headers; nil for none.
+  ///   - trailers: The trailers; nil for none.
   ///   - source: The body, as JSON; anything else is ignored.
-  public static func from(code: Code, headers: Headers, trailers: Trailers, source: Data?) -> Self {
+  public static func from(code: Code, headers: Headers?, trailers: Trailers?, source: Data?) -> Self {
     let body = source.flatMap { ConnectErrorBody(parsing: [UInt8]($0)) }
     return Self(
       code: body.flatMap { Self.code(of: $0) } ?? code, message: body?.message, details: (body?.details ?? []).map { Detail($0) },
-      metadata: HeaderFields.merged(headers).merging(HeaderFields.merged(trailers)) { $1 })
+      metadata: HeaderFields.merged(headers ?? [:]).merging(HeaderFields.merged(trailers ?? [:])) { $1 })
   }
 
   /// The code of a server's error; nil if it has none, or one that is unknown or `ok`.
@@ -79,9 +84,14 @@ extension ConnectError.Detail {
   fileprivate var typeName: Substring { type[(type.lastIndex(of: "/").map(type.index(after:)) ?? type.startIndex)...] }
 }
 
-extension ConnectError: LocalizedError, CustomStringConvertible {
-  public var errorDescription: String? { description }
+extension ConnectError {
+  /// The message; the name of the code if there is none.
+  public var errorDescription: String? {
+    guard let message, !message.isEmpty else { return code.name }
+    return message
+  }
 
+  /// The message, and the name of the code in brackets.
   public var description: String {
     guard let message, !message.isEmpty else { return "[\(code.name)]" }
     return "\(message) [\(code.name)]"

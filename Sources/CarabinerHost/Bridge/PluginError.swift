@@ -3,7 +3,7 @@ internal import Carabiner
 internal import CarabinerABI
 
 /// A plugin failed a call, or broke a rule of the contract.
-package struct PluginError: Error, Sendable, CustomStringConvertible {
+package struct PluginError: DescribedError, Sendable {
   /// The kind of failure.
   package enum Code: String, Sendable {
     /// The plugin answered FAIL.

@@ -11,7 +11,7 @@ public final class InterceptorRequestChain: RequestChain, @unchecked Sendable {
   // The list and the handler do not change after the start; all other properties are immutable or behind a mutex.
 
   /// An error of the chain itself.
-  public enum ChainError: Error, @unchecked Sendable, CustomStringConvertible {
+  public enum ChainError: DescribedError, @unchecked Sendable {
     /// The list has no interceptors.
     case noInterceptors
     /// The last interceptor proceeded without a parsed response.

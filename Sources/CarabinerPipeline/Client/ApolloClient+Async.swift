@@ -60,7 +60,7 @@ extension ApolloClient {
 }
 
 /// The results of an operation were read more slowly than the server sent them.
-public struct SlowReaderError: Error, Sendable, CustomStringConvertible {
+public struct SlowReaderError: DescribedError, Sendable {
   public var description: String {
     "\(ApolloClient.maximumWaitingResults) results wait to be read; read the stream faster, or use a callback, which slows the server down"
   }

@@ -5,7 +5,7 @@ public import FoundationEssentials
 /// Runs GraphQL operations, with callbacks.
 open class ApolloClient: ApolloClientProtocol {
   /// A call cannot be made.
-  public enum ApolloClientError: Error, Sendable, Hashable, CustomStringConvertible {
+  public enum ApolloClientError: DescribedError, Sendable, Hashable {
     /// The transport cannot upload files.
     case noUploadTransport
 

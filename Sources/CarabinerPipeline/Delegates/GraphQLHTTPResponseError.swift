@@ -2,7 +2,7 @@ public import Carabiner
 public import FoundationEssentials
 
 /// A response that is not a GraphQL response, or that has an error status.
-public struct GraphQLHTTPResponseError: Error, LocalizedError, Sendable, CustomStringConvertible {
+public struct GraphQLHTTPResponseError: DescribedError, Sendable {
   /// The fault of the response.
   public enum ErrorKind: Sendable, Hashable, CustomStringConvertible {
     /// The status is not 200 to 299.
@@ -45,8 +45,6 @@ public struct GraphQLHTTPResponseError: Error, LocalizedError, Sendable, CustomS
   }
 
   /// The kind, and the messages of the errors in the body, one per line; or else the status and the body.
-  public var errorDescription: String? { description }
-
   public var description: String {
     if let errors = graphQLErrors, !errors.isEmpty {
       return "\(kind): \(errors.map(\.description).joined(separator: "\n"))"

@@ -5,7 +5,7 @@ public import Carabiner
 /// It acts on a ``JSONRequest`` that sends hashes. Put it behind ``JSONResponseParsingInterceptor``.
 public struct AutomaticPersistedQueryInterceptor: ApolloInterceptor {
   /// A persisted query failed.
-  public enum APQError: Error, Sendable, Hashable, CustomStringConvertible {
+  public enum APQError: DescribedError, Sendable, Hashable {
     /// The interceptor comes before the parser.
     case noParsedResponse
     /// The server does not know the hash, although it was sent with its document.

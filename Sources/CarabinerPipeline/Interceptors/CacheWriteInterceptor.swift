@@ -5,7 +5,7 @@ public import Carabiner
 /// A failure to write is logged and counted by the store; the result goes on.
 open class CacheWriteInterceptor: ApolloInterceptor {
   /// There is nothing to write.
-  public enum CacheWriteError: Error, Sendable, Hashable, CustomStringConvertible {
+  public enum CacheWriteError: DescribedError, Sendable, Hashable {
     /// The interceptor comes before the network.
     case noResponseToParse
 

@@ -4,7 +4,7 @@ public import FoundationEssentials
 /// Parses the JSON of a response into a result and its records for the store.
 public struct JSONResponseParsingInterceptor: ApolloInterceptor {
   /// A response cannot be parsed.
-  public enum JSONResponseParsingError: Error, Sendable, Hashable, CustomStringConvertible {
+  public enum JSONResponseParsingError: DescribedError, Sendable, Hashable {
     /// The interceptor comes before the network.
     case noResponseToParse
     /// The bytes are not a JSON object.

@@ -9,7 +9,7 @@ public class MaxRetryInterceptor: ApolloInterceptor {
   public typealias Configuration = Carabiner.MaxRetryInterceptor.Configuration
 
   /// A request used all its retries.
-  public enum RetryError: Error, Sendable, Hashable, CustomStringConvertible {
+  public enum RetryError: DescribedError, Sendable, Hashable {
     /// The number of retries, and the name of the operation, which is empty for an anonymous one.
     case hitMaxRetryCount(count: Int, operationName: String)
 

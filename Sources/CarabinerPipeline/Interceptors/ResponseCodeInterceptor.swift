@@ -4,7 +4,7 @@ public import FoundationEssentials
 /// Reports responses with a status other than 200 to 299, unless they reject the hash of a persisted query.
 public struct ResponseCodeInterceptor: ApolloInterceptor {
   /// A response has the wrong status.
-  public enum ResponseCodeError: Error, Sendable, CustomStringConvertible {
+  public enum ResponseCodeError: DescribedError, Sendable {
     /// The head, and the whole body; nil if the interceptor comes before the network.
     case invalidResponseCode(response: HTTPURLResponse?, rawData: Data?)
 

@@ -6,7 +6,7 @@ internal import FoundationEssentials
 /// It makes no records for the store.
 open class CodableParsingInterceptor<FlexDecoder: FlexibleDecoder>: ApolloInterceptor {
   /// A response cannot be decoded.
-  public enum CodableParsingError: Error, Sendable, Hashable, CustomStringConvertible {
+  public enum CodableParsingError: DescribedError, Sendable, Hashable {
     /// The interceptor comes before the network.
     case noResponseToParse
 

@@ -13,7 +13,7 @@ public protocol Parseable {
 }
 
 /// A value cannot be read.
-public enum ParseableError: Error, Sendable, Hashable, CustomStringConvertible {
+public enum ParseableError: DescribedError, Sendable, Hashable {
   /// The type has no initialiser for this decoder.
   case unsupportedInitializer
   /// The type does not read data yet.

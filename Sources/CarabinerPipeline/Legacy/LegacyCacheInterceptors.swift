@@ -6,7 +6,7 @@ open class LegacyCacheReadInterceptor: CacheReadInterceptor {}
 /// Writes results to the store, and proceeds when they are written.
 open class LegacyCacheWriteInterceptor: CacheWriteInterceptor {
   /// There is nothing to write.
-  public enum LegacyCacheWriteError: Error, Sendable, Hashable, CustomStringConvertible {
+  public enum LegacyCacheWriteError: DescribedError, Sendable, Hashable {
     /// The interceptor comes before the network.
     case noResponseToParse
 

@@ -4,7 +4,7 @@ public import FoundationEssentials
 /// Parses the JSON of a response into a result and its records for the store.
 open class LegacyParsingInterceptor: ApolloInterceptor {
   /// A response cannot be parsed.
-  public enum LegacyParsingError: Error, Sendable, Hashable, CustomStringConvertible {
+  public enum LegacyParsingError: DescribedError, Sendable, Hashable {
     /// The interceptor comes before the network.
     case noResponseToParse
     /// The bytes are not a JSON object.

@@ -3,7 +3,7 @@ public import FoundationEssentials
 
 extension URLSessionClient {
   /// A request of a client failed.
-  public enum URLSessionClientError: Error, Sendable, CustomStringConvertible {
+  public enum URLSessionClientError: DescribedError, Sendable {
     /// There is no response.
     case noHTTPResponse(request: URLRequest?)
     /// The client was invalidated.

@@ -1,10 +1,10 @@
-internal import Carabiner
+public import Carabiner
 public import FoundationEssentials
 
 /// A file to upload.
 public struct GraphQLFile: Sendable, Hashable {
   /// A file cannot be uploaded.
-  public enum GraphQLFileError: Error, Sendable, Hashable, CustomStringConvertible {
+  public enum GraphQLFileError: DescribedError, Sendable, Hashable {
     /// The file does not exist or is not a regular file.
     case couldNotGetFileSize(fileURL: URL)
 

@@ -36,7 +36,7 @@ public struct ApolloRequestBodyCreator: RequestBodyCreator, Sendable {
 }
 
 /// A request could not be written.
-public enum GraphQLHTTPRequestError: Error, Sendable, Hashable, CustomStringConvertible {
+public enum GraphQLHTTPRequestError: DescribedError, Sendable, Hashable {
   /// The body creator returned no members.
   case serializedBodyMessageError
   /// The members do not fit into the URL of a GET request.

@@ -1,5 +1,7 @@
+public import Carabiner
+
 /// The store does not have a result, and the server may not be asked.
-public struct CacheMissError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct CacheMissError: DescribedError, Sendable, Hashable {
   /// The name of the operation; nil for an anonymous one.
   public let operationName: String?
 

@@ -1,3 +1,5 @@
+public import FoundationEssentials
+
 /// A plugin written in Swift. The type conforms to the protocols of its stages and hooks.
 ///
 /// One instance serves all calls of a manifest entry, from several threads at once.
@@ -109,7 +111,7 @@ public struct ErrorFlags: OptionSet, Sendable {
 }
 
 /// An error that a plugin throws, with a message for users and operators.
-public struct PluginFailure: Error, CustomStringConvertible {
+public struct PluginFailure: LocalizedError, CustomStringConvertible {
   public let description: String
   /// A code that the plugin defines. If the host refused a function, its status.
   public let code: Int32

@@ -16,7 +16,9 @@ public struct StreamedEvent: Sendable, Hashable {
 }
 
 /// An event of a stream exceeds the limit.
-public struct EventTooLarge: Error, Sendable, Hashable {
+public struct EventTooLarge: Error, Sendable, Hashable, CustomStringConvertible {
   /// The limit in bytes.
   public let limit: Int
+
+  public var description: String { "an event of the stream is longer than \(limit) bytes; check the server" }
 }

@@ -47,7 +47,20 @@ struct ConnectErrorTests {
     #expect(error.message == "m")
     #expect(error.details == [.init(type: "t", payload: Data([1]))])
     #expect(try JSONDecoder().decode(ConnectError.self, from: Data("{}".utf8)).code == .unknown)
-    #expect(error.localizedDescription == "m [not_found]")
+  }
+
+  @Test("the localized description is the message, or else the name of the code")
+  func text() {
+    #expect(ConnectError(code: .notFound, message: "m").localizedDescription == "m")
+    #expect(ConnectError(code: .notFound, message: nil).localizedDescription == "not_found")
+    #expect(ConnectError(code: .notFound, message: "").localizedDescription == "not_found")
+    #expect("\(ConnectError(code: .notFound, message: "m"))" == "m [not_found]")
+    #expect(ConnectError.Detail(type: "t", payload: nil).localizedDescription == "a detail of the type t")
+  }
+
+  @Test("an error is made without headers, trailers and body")
+  func withoutParts() {
+    #expect(ConnectError.from(code: .aborted, headers: nil, trailers: nil, source: nil).metadata == [:])
   }
 
   private struct Refused: ClientFacingError {

@@ -1,7 +1,7 @@
 public import CarabinerWire
 
 /// An operation over a WebSocket failed.
-public struct WebSocketError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct WebSocketError: DescribedError, Sendable, Hashable {
   /// The kind of failure.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The URL has no host, or a scheme other than ws and wss.
@@ -83,6 +83,8 @@ public struct WebSocketError: Error, Sendable, Hashable, CustomStringConvertible
     self.statusCode = statusCode
     self.mayHaveBeenSent = mayHaveBeenSent
   }
+
+  public var errorDescription: String? { message }
 
   public var description: String {
     "\(message) [\(code.rawValue)\(closeCode.map { ", close code \($0.rawValue)" } ?? ""), \(url)]"
