@@ -8,6 +8,7 @@ import Testing
 @Suite("Responses of a chain (SEMANTICS-OLDER J1)", .timeLimit(.minutes(2)))
 struct ResponseTests {
   private typealias Client = CarabinerPipeline.URLSessionClient
+  typealias Disposition = CarabinerPipeline.URLSession.ResponseDisposition
 
   @Test("J1.50: a subclass of URLSessionClient that answers itself never touches the network")
   func canned() async throws {
@@ -235,6 +236,28 @@ struct ResponseTests {
         }
         return !log.entries.isEmpty
       })
+  }
+
+  @Test("a client decides about a response when its head arrives", arguments: [.allow, .cancel, nil] as [Disposition?])
+  func disposition(_ disposition: Disposition?) async throws {
+    let journal = Journal()
+    let service = try Service(client: ObservedClient(journal: journal, disposition: disposition))
+    let word = try #require(await service.fetch().first)
+    #expect(word == (disposition == .allow ? "server R2" : "the transfer failed: CancellationError()"))
+    #expect(await eventually { journal.entries == ["observed 200", "cleared"] })
+  }
+
+  @Test("completions and methods of a client run on its callback queue, in order")
+  func callbackQueue() async throws {
+    let queue = OperationQueue()
+    let (journal, log) = (Journal(), Log())
+    let client = ObservedClient(journal: journal, disposition: .allow, callbackQueue: queue)
+    let server = try ScriptedServer(ScriptedServer.answering { _, peer in try peer.json(heroJSON) })
+    let request = CarabinerPipeline.URLRequest(url: try #require(URL(string: server.origin)))
+    client.sendRequest(request) { result in
+      log.note("\(OperationQueue.current === queue) \((try? result.get().1.statusCode) ?? 0)")
+    }
+    #expect(await eventually { log.entries == ["true 200"] })
   }
 
   @Test("J1.30: cancelling aborts the transfer")

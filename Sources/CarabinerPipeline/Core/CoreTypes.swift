@@ -21,6 +21,7 @@ public typealias Record = Carabiner.Record
 public typealias RecordSet = Carabiner.RecordSet
 public typealias JSONValue = CarabinerWire.JSONValue
 public typealias JSONObject = CarabinerWire.JSONObject
+public typealias JSONNumber = CarabinerWire.JSONNumber
 
 /// The body of a request, before it is written as JSON.
 public typealias JSONEncodableDictionary = CarabinerWire.JSONObject

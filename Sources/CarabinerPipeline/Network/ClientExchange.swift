@@ -56,7 +56,10 @@ struct ClientExchange: Sendable {
   private func deliver(_ response: Carabiner.HTTPResponse) async throws {
     let head = response.response
     transfer.received(head)
-    client.value.urlSession(session, dataTask: transfer.task, didReceive: head)
+    let disposition = try await DelegateDecision.answer(unanswered: URLSession.ResponseDisposition.cancel) { decide in
+      client.value.urlSession(session, dataTask: transfer.task, didReceive: head, completionHandler: decide)
+    }
+    guard disposition != .cancel else { throw CancellationError() }
     let isWhole = !head.isMultipart || !head.isSuccessful
     let watched = response.mapChunks { _, chunk in
       transfer.received(chunk, isWhole: isWhole)

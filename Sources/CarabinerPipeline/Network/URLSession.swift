@@ -39,19 +39,37 @@ public final class URLSession: Sendable {
   /// A session with the default settings, which all its users share.
   public static let shared = URLSession(configuration: .default)
 
+  /// The decision about a response whose head arrived.
+  public enum ResponseDisposition: Int, Sendable, Hashable {
+    /// The transfer is cancelled.
+    case cancel
+    /// The body is read.
+    case allow
+    /// The same as `allow`: there are no downloads.
+    case becomeDownload
+    /// The same as `allow`: there are no streams.
+    case becomeStream
+  }
+
   /// The settings.
   public let configuration: URLSessionConfiguration
+  /// A text for people; nil for none.
+  public let sessionDescription: String?
   private let made: Mutex<(any HTTPTransport)?>
 
   /// A session with these settings.
-  public init(configuration: URLSessionConfiguration) {
+  public convenience init(configuration: URLSessionConfiguration) { self.init(configuration: configuration, description: nil) }
+
+  init(configuration: URLSessionConfiguration, description: String?) {
     self.configuration = configuration
+    sessionDescription = description
     made = Mutex(nil)
   }
 
   /// A session over a transport, which may be shared with others.
   public init(transport: any HTTPTransport) {
     configuration = .default
+    sessionDescription = nil
     made = Mutex(transport)
   }
 

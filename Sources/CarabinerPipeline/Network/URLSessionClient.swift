@@ -1,5 +1,5 @@
 public import Carabiner
-public import FoundationEssentials
+public import Foundation
 internal import Synchronization
 
 /// Sends HTTP requests for ``NetworkFetchInterceptor``.
@@ -22,13 +22,24 @@ open class URLSessionClient {
   private let stages: (any Carabiner.InterceptorProvider)?
   /// The limits that the user chose; nil for those of the interceptors of the core.
   private let limits: ResponseLimits?
+  /// Where its methods and completions are called.
+  private let executor: QueueExecutor
   private let state: Mutex<State>
 
   /// A client with connections of its own.
-  public init(sessionConfiguration: URLSessionConfiguration = .default) {
-    session = URLSession(configuration: sessionConfiguration)
+  ///
+  /// - Parameters:
+  ///   - sessionConfiguration: The settings of its connections.
+  ///   - callbackQueue: The queue of completions and delegate methods; nil for threads of the background.
+  ///   - sessionDescription: A text for the session.
+  public init(
+    sessionConfiguration: URLSessionConfiguration = .default, callbackQueue: OperationQueue? = nil,
+    sessionDescription: String? = nil
+  ) {
+    session = URLSession(configuration: sessionConfiguration, description: sessionDescription)
     stages = nil
     limits = nil
+    executor = callbackQueue.map { QueueExecutor($0) } ?? .background
     state = Mutex(State())
   }
 
@@ -45,6 +56,7 @@ open class URLSessionClient {
     session = URLSession(configuration: .default)
     self.stages = stages
     self.limits = limits
+    executor = .background
     state = Mutex(State(transport: transport))
   }
 
@@ -54,7 +66,7 @@ open class URLSessionClient {
   ///   - request: The request.
   ///   - taskDescription: A text for the task.
   ///   - rawTaskCompletionHandler: Gets everything that was received, before the last call of `completion`.
-  ///   - completion: Gets each result, in order, on a thread of the background.
+  ///   - completion: Gets each result, in order.
   /// - Returns: The transfer.
   @discardableResult
   open func sendRequest(
@@ -84,7 +96,7 @@ open class URLSessionClient {
       // Requests that interceptors send while they handle this one are not those of this call.
       FetchCall.$current.withValue(nil) {
         task.start(
-          Task(executorPreference: QueueExecutor.background) {
+          Task(executorPreference: executor) {
             await exchange.run()
             task.finish()
             client.value.clear(task: task)
@@ -101,7 +113,10 @@ open class URLSessionClient {
   }
 
   /// Forgets the completions of a transfer, which goes on.
-  open func clear(task: URLSessionTask) { take(task)?.clear() }
+  open func clear(task: URLSessionTask) { clear(task: task.taskIdentifier) }
+
+  /// Forgets the completions of the transfer with this number, which goes on.
+  open func clear(task identifier: Int) { take(identifier)?.clear() }
 
   /// Forgets the completions of all transfers.
   open func clearAllTasks() {
@@ -128,11 +143,24 @@ open class URLSessionClient {
   /// Aborts a transfer that a retry or a cancellation made needless.
   func abort(_ task: URLSessionTask) { cancel(task: task) }
 
-  private func take(_ task: URLSessionTask) -> ClientTransfer? {
-    state.withLock { $0.transfers.removeValue(forKey: task.taskIdentifier) }
+  private func take(_ identifier: Int) -> ClientTransfer? {
+    state.withLock { $0.transfers.removeValue(forKey: identifier) }
   }
 
   // MARK: Delegate methods
+
+  /// The head of a response arrived. The body is read when `completionHandler` is called.
+  ///
+  /// The default calls the method without `completionHandler` and allows the response.
+  ///
+  /// - Parameter completionHandler: Decides about the transfer. If it is released without a call, the transfer is cancelled.
+  open func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: HTTPURLResponse,
+    completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
+  ) {
+    urlSession(session, dataTask: dataTask, didReceive: response)
+    completionHandler(.allow)
+  }
 
   /// The head of a response arrived. Does nothing; subclasses override it.
   open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive response: HTTPURLResponse) {}

@@ -12,6 +12,12 @@ extension URLSessionClient {
     case networkError(data: Data, response: HTTPURLResponse?, underlying: any Error)
     /// A response in parts has no boundary.
     case missingMultipartBoundary
+    /// Never reported: `sessionInvalidated` takes its place.
+    case sessionBecameInvalidWithoutUnderlyingError
+    /// Never reported: a transfer keeps its data until it ends.
+    case dataForRequestNotFound(request: URLRequest?)
+    /// Never reported: the parts are read by the parser of the core, whose errors are those of the transfer.
+    case cannotParseBoundaryData
 
     public var description: String {
       switch self {
@@ -19,6 +25,9 @@ extension URLSessionClient {
       case .sessionInvalidated: "the client was invalidated; make a new URLSessionClient"
       case .networkError(_, _, let error): "the transfer failed: \(error)"
       case .missingMultipartBoundary: "the response in parts has no boundary; correct the server"
+      case .sessionBecameInvalidWithoutUnderlyingError: "the session became invalid; make a new URLSessionClient"
+      case .dataForRequestNotFound: "the client has no data of the request; send it again"
+      case .cannotParseBoundaryData: "the boundary of the response in parts cannot be read; correct the server"
       }
     }
   }
