@@ -260,6 +260,20 @@ struct ResponseTests {
     #expect(await eventually { log.entries == ["true 200"] })
   }
 
+  @Test("the fields that a result depends on are known for results of the server and of the store")
+  func dependentKeys() async throws {
+    let service = try Service()
+    for key in [nil, "r2"] as [String?] {
+      if let key { service.store.cacheKeyForObject = { _ in .string(key) } }
+      let name = key ?? "Droid:1"
+      let fields: Set = ["QUERY_ROOT.hero", "\(name).__typename", "\(name).id", "\(name).name"]
+      for policy in [CachePolicy.fetchIgnoringCacheData, .returnCacheDataDontFetch] {
+        let result = try await service.client.fetch(query: HeroQuery(), cachePolicy: policy)
+        #expect(result.dependentKeys == fields)
+      }
+    }
+  }
+
   @Test("J1.30: cancelling aborts the transfer")
   func aborted() async throws {
     let server = try ScriptedServer { peer in

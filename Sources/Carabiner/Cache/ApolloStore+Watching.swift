@@ -8,6 +8,20 @@ extension ApolloStore {
     StoreSubscription(subscribers, subscribers.add(callback))
   }
 
+  /// The fields of the store that the data of a response consists of, as `record.field`; nil if it has no data.
+  ///
+  /// A change of one of them changes the result: see ``StoreChange/affects(_:)``. The response may be one of the server or of the cache. It
+  /// is normalised at each call.
+  ///
+  /// - Parameters:
+  ///   - response: A result of the operation.
+  ///   - operation: The operation.
+  public func dependentKeys<Operation: GraphQLOperation>(
+    of response: GraphQLResponse<Operation>, to operation: Operation
+  ) -> Set<String>? {
+    Self.records(of: response.body, operation: operation)?.fieldKeys(policy: policy)
+  }
+
   /// The stored results of an operation: the current one if the store has it, and then each one that a change makes different.
   ///
   /// While a field outside deferred fragments is missing, there is no result. `ApolloClient.watch` sends the operation to the server

@@ -13,11 +13,9 @@ extension ApolloClient {
     _ operation: Operation, cachePolicy: CachePolicy = .default, refetchesMissing: Bool = true,
     configuration: RequestConfiguration = RequestConfiguration()
   ) -> WatchedResults<Operation> {
-    let transport = networkTransport
-    return WatchedResults(operation: operation, store: store, refetches: refetchesMissing && cachePolicy != .cacheOnly) {
-      isFirst in
-      try transport.send(
-        operation, fetchBehavior: isFirst ? cachePolicy.fetchBehavior : .networkOnly, configuration: configuration)
+    let (transport, refetches) = (networkTransport, refetchesMissing && cachePolicy != .cacheOnly)
+    return WatchedResults(operation: operation, store: store, refetches: refetches) { policy in
+      try transport.send(operation, fetchBehavior: (policy ?? cachePolicy).fetchBehavior, configuration: configuration)
     }
   }
 }

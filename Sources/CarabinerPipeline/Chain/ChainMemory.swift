@@ -13,6 +13,8 @@ final class ChainMemory: Sendable {
   }
 
   private let state = Mutex(State())
+  /// The keys of the store of the client that sends the request.
+  let policy = ClientStore.current?.core.policy ?? .default
 
   /// How often this was called for `interceptor` before.
   func count(for interceptor: AnyObject) -> Int {

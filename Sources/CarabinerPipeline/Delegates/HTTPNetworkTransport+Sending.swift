@@ -38,9 +38,9 @@ extension HTTPNetworkTransport {
     _ completion: @escaping (Result<GraphQLResult<Operation.Data>, any Error>) -> Void
   ) -> any Cancellable {
     start(run, context, queue, completion) { response in
-      guard response.source == .cache else { return try GraphQLResult(response, source: .server) }
-      return try GraphQLResult(
-        response, source: .cache, dependentKeys: run.store?.keys(of: response.body, run.operation))
+      try GraphQLResult(
+        response, source: response.source == .cache ? .cache : .server,
+        records: Carabiner.ApolloStore.records(of: response.body, operation: run.operation), policy: run.store?.core.policy)
     }
   }
 

@@ -22,10 +22,16 @@ public struct JSONResponseParsingInterceptor: ApolloInterceptor {
     }
   }
 
+  /// The keys of the records; nil for those of the store.
+  private let policy: CacheKeyPolicy?
+
   /// An interceptor.
   ///
-  /// - Parameter cacheKeyForObject: Ignored. The store uses its own ``ApolloStore/cacheKeyForObject`` when it takes the records over.
-  public init(cacheKeyForObject: CacheKeyForObject? = nil) {}
+  /// - Parameter cacheKeyForObject: Gives the objects of the responses their keys; nil for those of the store that the records are
+  ///   written to. It gets an object under the names of the response. It may be called on any thread.
+  public init(cacheKeyForObject: CacheKeyForObject? = nil) {
+    policy = cacheKeyForObject.map { CacheKeyPolicy($0) }
+  }
 
   public func interceptAsync<Operation: GraphQLOperation>(
     chain: any RequestChain, request: HTTPRequest<Operation>, response: HTTPResponse<Operation>?,
@@ -36,7 +42,7 @@ public struct JSONResponseParsingInterceptor: ApolloInterceptor {
         JSONResponseParsingError.noResponseToParse, request: request, response: response, completion: completion)
     }
     do {
-      try response.parse(for: request.operation)
+      try response.parse(for: request.operation, policy: policy, chain)
     } catch {
       return chain.handleErrorAsync(error, request: request, response: response, completion: completion)
     }
@@ -64,18 +70,16 @@ extension HTTPResponse {
   /// - Parameters:
   ///   - operation: The operation.
   ///   - policy: The keys of the records; nil for those of the store that they are written to.
+  ///   - chain: The chain of the request.
   /// - Throws: ``JSONResponseParsingInterceptor/JSONResponseParsingError``; ``Carabiner/ResponseParsingError`` if the object is not
   ///   a response to the operation.
-  func parse(for operation: Operation, policy: CacheKeyPolicy? = nil) throws {
+  func parse(for operation: Operation, policy: CacheKeyPolicy?, _ chain: any RequestChain) throws {
     let body = try JSONResponseParsingInterceptor.body(rawData)
     let parsed = GraphQLResponse<Operation>(body: body, source: .server, httpResponse: httpResponse)
     var records = Carabiner.ApolloStore.records(of: body, operation: operation)
-    var keys: Set<CacheKey>?
-    if let policy, let list = records?.list(policy: policy) {
-      records = RecordSet(list)
-      keys = list.fieldKeys
-    }
-    parsedResponse = try GraphQLResult(parsed, source: .server, dependentKeys: keys)
+    if let policy { records = records.map { RecordSet($0.list(policy: policy)) } }
+    parsedResponse = try GraphQLResult(
+      parsed, source: .server, records: records, policy: policy ?? chain.requestMemory?.policy)
     legacyResponse = parsed
     cacheRecords = records
   }

@@ -16,8 +16,12 @@ public struct GraphQLResult<Data> {
   public let extensions: JSONObject?
   /// Where the result came from.
   public let source: Source
-  /// The fields of the store that a result of the cache consists of, as `record.field`; nil for a result of the server.
-  public let dependentKeys: Set<CacheKey>?
+  /// The fields of the store that the data consists of, as `record.field`; nil if there is no data, or if no parser made the result.
+  ///
+  /// Those of a response are worked out at each read.
+  public var dependentKeys: Set<CacheKey>? { keys.value }
+
+  private let keys: DependentKeys
   /// The response that the result was made of; nil if an interceptor made the result.
   package let body: ResponseBody?
 
@@ -29,21 +33,26 @@ public struct GraphQLResult<Data> {
     self.extensions = extensions
     self.errors = errors
     self.source = source
-    self.dependentKeys = dependentKeys
+    keys = .known(dependentKeys)
     body = nil
   }
 
   /// The result in a response.
   ///
+  /// - Parameters:
+  ///   - response: The response.
+  ///   - source: Where it came from.
+  ///   - records: Its records; nil if it has no data.
+  ///   - policy: The keys of the records; nil for those of the default policy.
   /// - Throws: ``Carabiner/ResponseParsingError`` with code `dataMismatch` if the data does not fit its type.
   package init<Operation: GraphQLOperation>(
-    _ response: GraphQLResponse<Operation>, source: Source, dependentKeys: Set<CacheKey>? = nil
+    _ response: GraphQLResponse<Operation>, source: Source, records: RecordSet?, policy: CacheKeyPolicy? = nil
   ) throws where Operation.Data == Data {
     data = try response.data
     errors = response.errors
     extensions = response.extensions
     self.source = source
-    self.dependentKeys = dependentKeys
+    keys = records.map { .of($0, policy ?? .default) } ?? .known(nil)
     body = response.body
   }
 
@@ -58,6 +67,19 @@ public struct GraphQLResult<Data> {
 }
 
 extension GraphQLResult: Sendable where Data: Sendable {}
+
+/// The fields that a result depends on. Few callers read them, and a response has to be normalised for them.
+private enum DependentKeys: Sendable {
+  case known(Set<CacheKey>?)
+  case of(RecordSet, CacheKeyPolicy)
+
+  var value: Set<CacheKey>? {
+    switch self {
+    case .known(let keys): keys
+    case .of(let records, let policy): records.fieldKeys(policy: policy)
+    }
+  }
+}
 
 /// Receives the results of an operation.
 public typealias GraphQLResultHandler<Data> = (Result<GraphQLResult<Data>, any Error>) -> Void

@@ -132,7 +132,8 @@ private final class StagesCall<Operation: GraphQLOperation> {
     let head = result.result.httpResponse ?? latest?.response?.httpResponse
     let response = HTTPResponse<Operation>(
       response: head ?? HTTPURLResponse(url: request.graphQLEndpoint, statusCode: 200), rawData: result.result.body.bytes,
-      parsedResponse: try GraphQLResult(result.result, source: .server))
+      parsedResponse: try GraphQLResult(
+        result.result, source: .server, records: result.cacheRecords, policy: chain.requestMemory?.policy))
     response.cacheRecords = result.cacheRecords
     chain.proceed(Travel(request, response, completion, latest?.turn))
   }

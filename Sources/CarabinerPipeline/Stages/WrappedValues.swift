@@ -11,7 +11,8 @@ extension HTTPResponse {
     let source: GraphQLResult<Operation.Data>.Source = result.result.source == .cache ? .cache : .server
     self.init(
       response: result.result.httpResponse ?? HTTPURLResponse(url: request.graphQLEndpoint, statusCode: 200),
-      rawData: result.result.body.bytes, parsedResponse: try GraphQLResult(result.result, source: source))
+      rawData: result.result.body.bytes,
+      parsedResponse: try GraphQLResult(result.result, source: source, records: result.cacheRecords))
     cacheRecords = result.cacheRecords
   }
 }

@@ -120,12 +120,13 @@ public final class ApolloStore: Sendable {
   func result<Operation: GraphQLOperation>(of operation: Operation) async throws -> GraphQLResult<Operation.Data> {
     let core = core
     guard let response = try await core.load(operation) else { throw CacheMissError(operationName: operation.operationName) }
-    return try GraphQLResult(response, source: .cache, dependentKeys: keys(of: response.body, operation))
+    let records = Carabiner.ApolloStore.records(of: response.body, operation: operation)
+    return try GraphQLResult(response, source: .cache, records: records, policy: core.policy)
   }
 
   /// The fields that a response consists of, as `record.field`; nil if it has no data.
   func keys(of body: ResponseBody, _ operation: some GraphQLOperation) -> Set<CacheKey>? {
-    Carabiner.ApolloStore.records(of: body, operation: operation)?.list(policy: core.policy).fieldKeys
+    Carabiner.ApolloStore.records(of: body, operation: operation)?.fieldKeys(policy: core.policy)
   }
 
   // MARK: Writing
@@ -213,13 +214,4 @@ public final class ApolloStore: Sendable {
 extension JSONValue {
   /// The text of a key; nil for a value that is neither text nor a number.
   var cacheKey: String? { string ?? number?.lexeme }
-}
-
-extension [Record] {
-  /// The fields of the records, as `record.field`.
-  var fieldKeys: Set<CacheKey> {
-    reduce(into: []) { keys, record in
-      for field in record.names { keys.insert("\(record.key).\(field)") }
-    }
-  }
 }

@@ -11,10 +11,12 @@ struct LegacyKeyTests {
     let store: CarabinerPipeline.ApolloStore
     var key: CacheKeyForObject?
     var last: [any ApolloInterceptor] = []
+    var isLegacy = true
 
     func interceptors<Operation: GraphQLOperation>(for operation: Operation) -> [any ApolloInterceptor] {
       [
-        NetworkFetchInterceptor(client: URLSessionClient()), LegacyParsingInterceptor(cacheKeyForObject: key),
+        NetworkFetchInterceptor(client: URLSessionClient()),
+        isLegacy ? LegacyParsingInterceptor(cacheKeyForObject: key) : JSONResponseParsingInterceptor(cacheKeyForObject: key),
       ] + last + [LegacyCacheWriteInterceptor(store: store)]
     }
   }
@@ -48,12 +50,14 @@ struct LegacyKeyTests {
     #expect(try await keys(store) == ["QUERY_ROOT", key ?? "QUERY_ROOT.hero"])
   }
 
-  @Test("J2.6: the function of the parser wins over that of the store, and without either the key fields count")
-  func precedence() async throws {
+  @Test(
+    "J2.6: the function of the parser wins over that of the store, and without either the key fields count",
+    arguments: [true, false])
+  func precedence(isLegacy: Bool) async throws {
     for (parser, store, key) in [("a", "b", "a"), (nil, "b", "b"), (nil, nil, "Droid:1")] as [(String?, String?, String)] {
       let own = CarabinerPipeline.ApolloStore()
       own.cacheKeyForObject = Self.naming(store)
-      let service = try LegacyService(Provider(store: own, key: Self.naming(parser)), store: own)
+      let service = try LegacyService(Provider(store: own, key: Self.naming(parser), isLegacy: isLegacy), store: own)
       _ = try await service.result(of: HeroQuery())
       #expect(try await keys(own) == ["QUERY_ROOT", key])
       #expect(try await own.result(of: HeroQuery()) == "R2")

@@ -86,6 +86,52 @@ struct WatchTests {
     #expect(transport.requests.count == 2)
   }
 
+  @Test("refetch sends the operation again for each reader of a watcher, by its policy")
+  func requestedFetch() async throws {
+    let transport = RecordingTransport { request, number in
+      .json(#"{"data":{"hero":{"__typename":"Human","id":1,"name":"N\#(number)"}}}"#, to: request)
+    }
+    let watched = try ApolloClient.testing(transport, store: store).watch(hero)
+    var results = watched.makeAsyncIterator()
+    watched.refetch(cachePolicy: .cacheOnly)
+    #expect(transport.requests.isEmpty)
+    watched.refetch()
+    #expect(try await results.next()?.data?["hero"]?["name"] == "N1")
+    watched.refetch()
+    #expect(try await results.next()?.data?["hero"]?["name"] == "N2")
+    watched.refetch(cachePolicy: .cacheFirst)
+    let cached = try await results.next()
+    #expect(try cached?.data?["hero"]?["name"] == "N2")
+    #expect(cached?.source == .cache)
+    try await store.publish(data("Luke"), for: hero)
+    #expect(try await results.next()?.data?["hero"]?["name"] == "Luke")
+    #expect(transport.requests.count == 2)
+  }
+
+  @Test("a watcher of a store alone has nothing to fetch")
+  func requestWithoutClient() async throws {
+    try await store.publish(data("Luke"), for: hero)
+    let watched = store.watch(hero)
+    var results = watched.makeAsyncIterator()
+    #expect(try await results.next()?.data?["hero"]?["name"] == "Luke")
+    watched.refetch()
+    try await store.publish(data("Leia"), for: hero)
+    #expect(try await results.next()?.data?["hero"]?["name"] == "Leia")
+  }
+
+  @Test("the fields that a result depends on are known for results of the server and of the cache")
+  func dependentKeys() async throws {
+    let client = try ApolloClient.testing(RecordingTransport(json: #"{"data":\#(data("Luke"))}"#), store: store)
+    let fields: Set = ["QUERY_ROOT.hero", "Human:1.__typename", "Human:1.id", "Human:1.name"]
+    for policy in [CachePolicy.networkOnly, .cacheOnly] {
+      var results = try client.results(of: hero, cachePolicy: policy).makeAsyncIterator()
+      let response = try #require(try await results.next())
+      #expect(store.dependentKeys(of: response, to: hero) == fields)
+    }
+    let failed = try GraphQLResponse<DynamicOperation>(json: ["errors": [["message": "no"]]])
+    #expect(store.dependentKeys(of: failed, to: hero) == nil)
+  }
+
   @Test("D5: a change before the end of the watched request was read is not lost")
   func changeBeforeTheEnd() async throws {
     try await store.publish(data("Luke"), for: hero)

@@ -55,6 +55,13 @@ public struct RecordSet: Sendable, Hashable {
     return (set.batch?.records ?? []) + set.list
   }
 
+  /// The fields of the records, as `record.field`.
+  package func fieldKeys(policy: CacheKeyPolicy) -> Set<String> {
+    list(policy: policy).reduce(into: []) { keys, record in
+      for field in record.names { keys.insert("\(record.key).\(field)") }
+    }
+  }
+
   public static func == (left: RecordSet, right: RecordSet) -> Bool { left.records == right.records }
 
   public func hash(into hasher: inout Hasher) { hasher.combine(records) }

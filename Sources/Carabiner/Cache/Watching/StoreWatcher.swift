@@ -51,6 +51,8 @@ final class StoreWatcher: Sendable {
   }
 
   private let changes = Changes()
+  /// The policy of a fetch that was requested and has not begun; nil for none.
+  private let requested = Mutex<CachePolicy?>(nil)
   /// The origin of the writes of this watcher's own requests, which it ignores.
   private let origin = PublishOrigin()
   private let number: UInt64
@@ -86,6 +88,20 @@ final class StoreWatcher: Sendable {
     let isAffected = changes.depend(on: keys, keepingEarlier: keepingEarlier)
     if isAffected { continuation.yield() }
     return isAffected
+  }
+
+  /// Signals that the operation is to be fetched again.
+  func requestFetch(_ policy: CachePolicy) {
+    requested.withLock { $0 = policy }
+    continuation.yield()
+  }
+
+  /// The policy of a requested fetch, once.
+  func takeRequest() -> CachePolicy? {
+    requested.withLock { requested in
+      defer { requested = nil }
+      return requested
+    }
   }
 
   /// Runs work whose writes this watcher ignores.

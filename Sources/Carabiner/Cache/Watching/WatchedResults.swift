@@ -3,8 +3,8 @@ internal import FoundationEssentials
 
 /// The results of an operation: a new one whenever a field of the last one changes in the store. It ends with its task.
 ///
-/// Several changes between two reads give one result. Two results in a row are never equal. The watcher ignores the writes of its own
-/// requests.
+/// Several changes between two reads give one result. A change gives no result that is equal to the last one. The watcher ignores the
+/// writes of its own requests.
 public struct WatchedResults<Operation: GraphQLOperation>: AsyncSequence, Sendable {
   public typealias Element = GraphQLResponse<Operation>
 
@@ -12,8 +12,26 @@ public struct WatchedResults<Operation: GraphQLOperation>: AsyncSequence, Sendab
   let store: ApolloStore
   /// Whether the operation is sent to the server if a field is missing after a change by another writer.
   let refetches: Bool
-  /// Runs the operation, first at the start and later if the store lacks a field; nil to only watch the store.
-  let fetch: (@Sendable (_ isFirst: Bool) throws -> PullStream<GraphQLResponse<Operation>>)?
+  /// Runs the operation with a policy, or with that of the start if there is none; nil to only watch the store.
+  let fetch: (@Sendable (CachePolicy?) throws -> PullStream<GraphQLResponse<Operation>>)?
+  private let requests = RefetchRequests()
+
+  init(
+    operation: Operation, store: ApolloStore, refetches: Bool,
+    fetch: (@Sendable (CachePolicy?) throws -> PullStream<GraphQLResponse<Operation>>)?
+  ) {
+    self.operation = operation
+    self.store = store
+    self.refetches = refetches
+    self.fetch = fetch
+  }
+
+  /// Runs the operation again for each iterator, whose next result is that of the new request.
+  ///
+  /// A request under way ends first. Without a client, as for ``ApolloStore/watch(_:)``, it does nothing.
+  ///
+  /// - Parameter cachePolicy: The policy of the new request.
+  public func refetch(cachePolicy: CachePolicy = .networkOnly) { requests.request(cachePolicy) }
 
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
@@ -31,6 +49,7 @@ public struct WatchedResults<Operation: GraphQLOperation>: AsyncSequence, Sendab
     init(_ results: WatchedResults) {
       self.results = results
       watcher = StoreWatcher(results.store)
+      results.requests.add(watcher)
       signals = watcher.signals.makeAsyncIterator()
     }
 
@@ -41,12 +60,13 @@ public struct WatchedResults<Operation: GraphQLOperation>: AsyncSequence, Sendab
       if isFirst {
         isFirst = false
         if let fetch = results.fetch {
-          fetching = try fetch(true)
+          fetching = try fetch(nil)
         } else if let response = try await stored() {
           return response
         }
       }
       while !Task.isCancelled {
+        if let policy = watcher.takeRequest(), let fetch = results.fetch { fetching = try fetch(policy) }
         if let response = try await fetched() { return response }
         guard await signals.next(isolation: #isolation) != nil else { return nil }
         // A signal may be older than the last result.
@@ -86,18 +106,11 @@ public struct WatchedResults<Operation: GraphQLOperation>: AsyncSequence, Sendab
     private mutating func remember(_ response: GraphQLResponse<Operation>) async {
       let reading = try? await results.store.reading(results.operation)
       // If the result cannot be read back, it depends on the fields that were written.
-      keys = reading?.dependentKeys ?? ownKeys(of: response) ?? keys
+      keys = reading?.dependentKeys ?? results.store.dependentKeys(of: response, to: results.operation) ?? keys
       let wasChanged = watcher.depend(on: keys)
       let stored = reading?.isComplete == true ? reading?.response.body.data : nil
       // The store may be newer than the result. Only an equal result is not repeated.
       lastData = !wasChanged || Self.areEqual(stored, response.body.data) ? stored : nil
-    }
-
-    private func ownKeys(of response: GraphQLResponse<Operation>) -> Set<String>? {
-      guard let set = ApolloStore.records(of: response.body, operation: results.operation) else { return nil }
-      return set.list(policy: results.store.policy).reduce(into: []) { keys, record in
-        for field in record.names { keys.insert("\(record.key).\(field)") }
-      }
     }
 
     private static func areEqual(_ left: Data?, _ right: Data?) -> Bool {
@@ -122,7 +135,7 @@ public struct WatchedResults<Operation: GraphQLOperation>: AsyncSequence, Sendab
           watcher.depend(on: reading?.dependentKeys)
           return nil
         }
-        fetching = try fetch(false)
+        fetching = try fetch(.networkOnly)
         return try await fetched()
       }
       keys = reading.dependentKeys
