@@ -91,7 +91,7 @@ public struct RequestChainNetworkTransport: UploadingNetworkTransport {
       wireOptions: wireOptions,
       context: RequestContext(
         tracer: configuration.tracer, subscription: configuration.subscription, route: configuration.route))
-    if Operation.self != DynamicOperation.self, wireOptions.completesDocuments,
+    if Operation.self != DynamicOperation.self, wireOptions.completesDocuments, !wireOptions.persistedQueries.isPersistedOnly,
       let completed = store.documents.completed(operation.document)
     {
       request.wireOverrides.document = .replaced(completed)

@@ -8,7 +8,8 @@ public struct WireOptions: Sendable, Hashable {
   public var clientAwareness: ClientAwareness?
   /// Whether `__typename` and the key fields of the store are added to the documents of typed operations.
   ///
-  /// The store needs them to recognise objects. Turn this off for servers that accept only registered documents. A
+  /// The store needs them to recognise objects. Turn this off for servers that accept only registered documents; it has no effect if
+  /// ``PersistedQueryConfiguration/sendsDocuments`` is false. A
   /// ``DynamicOperation`` is sent unchanged.
   public var completesDocuments: Bool
   /// The format of subscriptions over HTTP that the server is asked for.

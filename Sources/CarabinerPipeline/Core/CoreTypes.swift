@@ -10,6 +10,7 @@ public typealias GraphQLOperationType = Carabiner.GraphQLOperationType
 public typealias GraphQLQuery = Carabiner.GraphQLQuery
 public typealias GraphQLMutation = Carabiner.GraphQLMutation
 public typealias GraphQLSubscription = Carabiner.GraphQLSubscription
+public typealias IdentifiedOperation = Carabiner.IdentifiedOperation
 public typealias GraphQLError = Carabiner.GraphQLError
 public typealias GraphQLEnum = Carabiner.GraphQLEnum
 public typealias URLRequest = Carabiner.URLRequest

@@ -68,6 +68,76 @@ struct PersistedQueryTests {
     #expect(transport.requests.map(Self.shape) == ["POST hash"])
   }
 
+  private struct CountUp: GraphQLSubscription {
+    typealias Data = JSONValue
+
+    var operationName: String? { "CountUp" }
+    var document: String { "subscription CountUp { count }" }
+  }
+
+  private struct Listed: GraphQLQuery, IdentifiedOperation {
+    typealias Data = JSONValue
+
+    var operationName: String? { "Listed" }
+    var document: String { "" }
+    var operationIdentifier: String? { "list-1" }
+  }
+
+  @Test("a client of a list of operations sends the hash of each operation, and never a document")
+  func persistedOnly() async throws {
+    let transport = answering(#"{"data":{"hero":null,"rename":1}}"#)
+    let client = try client(transport, .persistedOnly)
+    _ = try await client.fetch(query: HeroQuery(), cachePolicy: .networkOnly)
+    _ = try await client.perform(mutation: Rename())
+    for try await _ in try client.subscribe(subscription: CountUp()) {}
+    let file = GraphQLFile(fieldName: "file", originalName: "a", mimeType: "text/plain", data: Data("a".utf8))
+    _ = try await client.upload(operation: Rename(), files: [file])
+    #expect(transport.requests.prefix(3).map(Self.shape) == ["POST hash", "POST hash", "POST hash"])
+    let body = try JSONValue(parsing: [UInt8](try #require(transport.requests.first?.httpBody)))
+    #expect(
+      body["extensions"]?["persistedQuery"]?["sha256Hash"]
+        == "45d2bec21196f9c5fc48f109c0127de52ccda1ef26e3fa2ff06a687395652403")
+    guard case .segmented(let form)? = transport.requests.last?.body, case .data(let start)? = form.segments.first else {
+      return #expect(Bool(false), "the upload has no form")
+    }
+    let text = String(decoding: start, as: UTF8.self)
+    #expect(text.contains("sha256Hash") && !text.contains("mutation Rename"))
+  }
+
+  @Test("a client of a list of operations can send the hashes of queries with GET")
+  func persistedOnlyByGET() async throws {
+    let transport = answering(heroJSON)
+    _ = try await client(transport, .init(isEnabled: true, usesGETForHashes: true, sendsDocuments: false)).fetch(
+      query: HeroQuery(), cachePolicy: .networkOnly)
+    #expect(transport.requests.map(Self.shape) == ["GET hash"])
+  }
+
+  @Test("the identifier of an operation takes the place of the hash, and the operation needs no document")
+  func identifier() async throws {
+    let transport = answering(#"{"data":{"a":1}}"#)
+    let response = try await client(transport, .persistedOnly).fetch(query: Listed(), cachePolicy: .networkOnly)
+    #expect(try response.data == ["a": 1])
+    let body = try JSONValue(parsing: [UInt8](try #require(transport.requests.first?.httpBody)))
+    #expect(body["extensions"]?["persistedQuery"]?["sha256Hash"] == "list-1" && body["query"] == nil)
+  }
+
+  @Test("a hash that a list does not have is an error, and nothing is sent again", arguments: [notFound, notSupportedByCode])
+  func unlisted(refusal: String) async throws {
+    let transport = answering(refusal, heroJSON)
+    let error = await #expect(throws: AutomaticPersistedQueryError.self) {
+      try await client(transport, .persistedOnly).fetch(query: HeroQuery(), cachePolicy: .networkOnly)
+    }
+    #expect(error?.code == "persistedQueryNotFoundForPersistedOnlyQuery" && error?.operationName == "Hero")
+    #expect(transport.requests.count == 1)
+  }
+
+  @Test("an operation without a document has an empty one where a protocol requires it")
+  func emptyDocument() throws {
+    var request = JSONRequest(operation: HeroQuery(), endpoint: try #require(URL(string: "ws://127.0.0.1:1/")))
+    request.wireOverrides.document = .omitted
+    #expect(try JSONValue(parsing: request.operationPayload())["query"] == "")
+  }
+
   @Test(
     "E4: a hash the server does not know is sent again with its document, and the refusal is not shown",
     arguments: [notFound, notFoundByCode],
