@@ -20,7 +20,8 @@ public struct CacheKeyPolicy: Sendable, Hashable {
   /// The default: `id` is the key field of every type, and values are valid for ever.
   public static let `default` = CacheKeyPolicy()
 
-  /// The key fields by type.
+  /// The key fields by type. Those of an interface count for all types that implement it in the ``schema`` and have none here; if there are
+  /// several such interfaces, the first by name counts.
   public var keyFields: [String: [String]]
   /// The key fields of all other types; empty for none.
   public var defaultKeyFields: [String]
@@ -57,7 +58,12 @@ public struct CacheKeyPolicy: Sendable, Hashable {
 
   /// The key fields of a type.
   public func keyFields(of type: String) -> [String] {
-    keyFields.isEmpty ? defaultKeyFields : keyFields[type] ?? defaultKeyFields
+    guard !keyFields.isEmpty else { return defaultKeyFields }
+    if let fields = keyFields[type] { return fields }
+    for interface in schema?.interfaces(of: type) ?? [] {
+      if let fields = keyFields[interface] { return fields }
+    }
+    return defaultKeyFields
   }
 
   /// Whether fields may find their objects by their arguments.

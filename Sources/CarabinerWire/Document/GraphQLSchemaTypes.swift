@@ -15,6 +15,8 @@ public final class GraphQLSchemaTypes: Sendable, Hashable {
 
   /// The object types of each interface and union.
   private let possibleTypes: [String: Set<String>]
+  /// The interfaces of each type, sorted by name.
+  private let interfaces: [String: [String]]
   private let objectTypes: Set<String>
   private let fields: [String: [String: Field]]
   private let rootTypes: [GraphQLDocument.OperationDefinition.OperationType: String]
@@ -37,6 +39,7 @@ public final class GraphQLSchemaTypes: Sendable, Hashable {
   init(_ schema: ParsedSchema) {
     objectTypes = schema.objectTypes
     fields = schema.fields
+    interfaces = schema.implementations.mapValues { $0.sorted() }
     rootTypes = schema.rootTypes
     var possibleTypes = schema.unions
     for interface in schema.interfaces { possibleTypes[interface, default: []].formUnion([]) }
@@ -56,6 +59,9 @@ public final class GraphQLSchemaTypes: Sendable, Hashable {
   /// A field of an object type or an interface; nil if the schema has none.
   package func field(_ name: String, of type: String) -> Field? { fields[type]?[name] }
 
+  /// The interfaces of a type, sorted by name.
+  package func interfaces(of type: String) -> [String] { interfaces[type] ?? [] }
+
   /// Whether this is an object type, and not an interface or a union.
   package func isObjectType(_ name: String) -> Bool { objectTypes.contains(name) }
 
@@ -71,8 +77,8 @@ public final class GraphQLSchemaTypes: Sendable, Hashable {
 
   public static func == (left: GraphQLSchemaTypes, right: GraphQLSchemaTypes) -> Bool {
     left === right
-      || left.possibleTypes == right.possibleTypes && left.objectTypes == right.objectTypes && left.fields == right.fields
-        && left.rootTypes == right.rootTypes
+      || left.possibleTypes == right.possibleTypes && left.interfaces == right.interfaces
+        && left.objectTypes == right.objectTypes && left.fields == right.fields && left.rootTypes == right.rootTypes
   }
 
   public func hash(into hasher: inout Hasher) {

@@ -45,6 +45,35 @@ struct CacheKeyPolicyTests {
     #expect(isHit == example.isHit)
   }
 
+  private static let animals = """
+    type Query { pet: Node, owner: Owner } interface Node { uid: ID! } interface Animal { tag: ID! name: String }
+    type Dog implements Node & Animal { uid: ID! tag: ID! name: String } type Cat implements Node { uid: ID! id: ID }
+    type Owner { id: ID! uid: ID! }
+    """
+
+  @Test(
+    "D1: key fields of an interface are those of the types that implement it and have none of their own",
+    arguments: [
+      (["Node": ["uid"]], "Dog", "Dog:u"), (["Node": ["uid"]], "Cat", "Cat:u"), (["Node": ["uid"]], "Owner", "Owner:1"),
+      (["Node": ["uid"], "Cat": ["id"]], "Cat", "Cat:1"), (["Node": ["uid"], "Cat": []], "Cat", "QUERY_ROOT.pet"),
+      (["Node": ["uid"], "Animal": ["tag"]], "Dog", "Dog:t"), (["Node": ["uid"]], "Fox", "Fox:1"),
+    ] as [([String: [String]], String, String)])
+  func interfaces(_ keyFields: [String: [String]], _ type: String, _ key: String) async throws {
+    let policy = CacheKeyPolicy(keyFields: keyFields, schema: try GraphQLSchemaTypes(parsing: Self.animals))
+    let store = ApolloStore(policy: policy)
+    let pet = DynamicOperation.query("{ pet { __typename id uid tag } }")
+    try await store.publish(#"{"pet":{"__typename":"\#(type)","id":"1","uid":"u","tag":"t"}}"#, for: pet)
+    #expect(try await store.keys().sorted() == [key, "QUERY_ROOT"].sorted())
+  }
+
+  @Test("K14: key fields of an interface are added where its objects are selected")
+  func completedInterface() throws {
+    let policy = CacheKeyPolicy(keyFields: ["Node": ["uid"]], schema: try GraphQLSchemaTypes(parsing: Self.animals))
+    for (type, fields) in [("Dog", ["uid"]), ("Node", ["uid"]), ("Owner", ["id"])] {
+      #expect(policy.keyFields(of: type) == fields)
+    }
+  }
+
   @Test("D7: a value that comes again is young again, although it did not change")
   func refreshed() async throws {
     let store = try await store(CacheKeyPolicy(defaultMaximumAge: 10), age: 11)
