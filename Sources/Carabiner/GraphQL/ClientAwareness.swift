@@ -1,4 +1,5 @@
 internal import CarabinerWire
+internal import FoundationEssentials
 
 /// The name and version of the client, for the statistics of servers.
 public struct ClientAwareness: Sendable, Hashable {
@@ -9,8 +10,21 @@ public struct ClientAwareness: Sendable, Hashable {
   /// Whether `extensions.clientLibrary` names this library and its version.
   public var includesLibrary: Bool
 
+  /// The name of the running program, followed by `-carabiner`.
+  public static let defaultApplicationName: String = {
+    // A file name may have characters that a header may not.
+    let scalars = ProcessInfo.processInfo.processName.unicodeScalars.filter { (0x21...0x7E).contains($0.value) }
+    let name = String(String.UnicodeScalarView(scalars))
+    return name.isEmpty ? "carabiner" : "\(name)-carabiner"
+  }()
+  /// The version of a program that does not name one.
+  public static let defaultApplicationVersion = "(unknown)"
+
   /// Creates the description of a client.
-  public init(applicationName: String? = nil, applicationVersion: String? = nil, includesLibrary: Bool = true) {
+  public init(
+    applicationName: String? = Self.defaultApplicationName, applicationVersion: String? = Self.defaultApplicationVersion,
+    includesLibrary: Bool = true
+  ) {
     self.applicationName = applicationName
     self.applicationVersion = applicationVersion
     self.includesLibrary = includesLibrary

@@ -97,7 +97,7 @@ extension ManifestReader {
 
   private mutating func clientAwareness(_ json: JSONValue, _ pointer: JSONPointer) -> ClientAwareness? {
     guard let object = object(json, pointer, knowing: ["name", "version", "library"]) else { return nil }
-    var client = ClientAwareness()
+    var client = ClientAwareness(applicationName: nil, applicationVersion: nil)
     if let name = object["name"] { client.applicationName = headerText(name, pointer.appending("name")) }
     if let version = object["version"] { client.applicationVersion = headerText(version, pointer.appending("version")) }
     if let library = object["library"] { client.includesLibrary = truth(library, pointer.appending("library")) ?? true }

@@ -147,6 +147,18 @@ struct RequestWireTests {
     #expect(body(sent).hasPrefix(#"{"extensions":{"clientLibrary":{"name":"carabiner","version":"1.0.0"}},"operationName""#))
   }
 
+  @Test("E3: a client that does not name itself has the name of the program, and sends no field that is nil")
+  func defaultClient() throws {
+    func fields(_ client: ClientAwareness) throws -> [String] {
+      let headers = try request(options: WireOptions(clientAwareness: client)).toURLRequest().headers
+      return headers.values(for: "apollographql-client-name") + headers.values(for: "apollographql-client-version")
+    }
+    #expect(try fields(ClientAwareness()) == [ClientAwareness.defaultApplicationName, "(unknown)"])
+    #expect(ClientAwareness.defaultApplicationName.hasSuffix("-carabiner"))
+    #expect(try fields(ClientAwareness(applicationName: "shop", applicationVersion: nil)) == ["shop"])
+    #expect(try fields(ClientAwareness(applicationName: nil, applicationVersion: nil)).isEmpty)
+  }
+
   @Test("E3: an interceptor's own clientLibrary stays, and the library can be left out")
   func libraryIsOptional() throws {
     var request = try request(options: WireOptions(clientAwareness: ClientAwareness()))
