@@ -9,7 +9,6 @@ final class ObservedConnection: Sendable {
     weak var transport: WebSocketTransport?
     weak var delegate: (any WebSocketTransportDelegate)?
     var isConnected = false
-    var wasConnected = false
     var isShutDown = false
   }
 
@@ -43,27 +42,18 @@ final class ObservedConnection: Sendable {
 
   /// Notes a change, and calls the delegate.
   func take(_ change: SocketChange) {
-    let isFirst = state.withLock { state in
-      guard case .connected = change else {
-        state.isConnected = false
-        return false
-      }
-      defer { (state.isConnected, state.wasConnected) = (true, true) }
-      return !state.wasConnected
+    state.withLock { state in
+      if case .disconnected = change { state.isConnected = false } else { state.isConnected = true }
     }
-    queue.async { self.report(change, isFirst: isFirst) }
+    queue.async { self.report(change) }
   }
 
-  private func report(_ change: SocketChange, isFirst: Bool) {
+  private func report(_ change: SocketChange) {
     let now = snapshot
     guard let transport = now.transport, let delegate = now.delegate else { return }
     switch change {
-    case .connected:
-      if isFirst {
-        delegate.webSocketTransportDidConnect(transport)
-      } else {
-        delegate.webSocketTransportDidReconnect(transport)
-      }
+    case .connected: delegate.webSocketTransportDidConnect(transport)
+    case .reconnected: delegate.webSocketTransportDidReconnect(transport)
     case .disconnected(let error): delegate.webSocketTransport(transport, didDisconnectWithError: error)
     }
   }

@@ -41,6 +41,7 @@ public final class WebSocketTransport: NetworkTransport, @unchecked Sendable {
   ///     has been idle for a while.
   ///   - connectingPayload: The payload of `connection_init`; nil for none. `connectionPayload` of `configuration` takes precedence.
   ///   - requestBodyCreator: Makes the operations as they are sent.
+  ///   - operationMessageIdCreator: Makes the ids of the operations; nil for increasing numbers, or that of `configuration`.
   ///   - webSocketProtocol: The subprotocol. That of `configuration` is ignored.
   ///   - store: The store that is read and written without an `interceptorProvider`; nil for none.
   ///   - interceptorProvider: Makes the interceptors of each operation. Its `NetworkFetchInterceptor` uses the socket.
@@ -52,6 +53,7 @@ public final class WebSocketTransport: NetworkTransport, @unchecked Sendable {
     reconnect: Bool = true, reconnectionInterval: TimeInterval = WebSocketTransport.defaultReconnectionInterval,
     allowSendingDuplicates: Bool = true, connectOnInit: Bool = true, connectingPayload: JSONEncodableDictionary? = [:],
     requestBodyCreator: any RequestBodyCreator = ApolloRequestBodyCreator(),
+    operationMessageIdCreator: (any OperationMessageIdCreator)? = nil,
     webSocketProtocol: WebSocketProtocol = .graphQLWS, store: ApolloStore? = nil,
     interceptorProvider: (any CarabinerPipeline.InterceptorProvider)? = nil,
     stages: (any Carabiner.InterceptorProvider)? = nil, configuration: Configuration = Configuration()
@@ -60,6 +62,9 @@ public final class WebSocketTransport: NetworkTransport, @unchecked Sendable {
     self.clientVersion = clientVersion
     var configuration = configuration
     configuration.webSocketProtocol = webSocketProtocol
+    if let operationMessageIdCreator {
+      configuration.operationMessageIdCreator = CalledIdCreator(creator: operationMessageIdCreator)
+    }
     configuration.reconnection.baseDelay = .init(interval: reconnectionInterval)
     if configuration.connectionPayload == nil, let connectingPayload {
       configuration.connectionPayload = { connectingPayload }
@@ -91,7 +96,7 @@ public final class WebSocketTransport: NetworkTransport, @unchecked Sendable {
 
   /// Ends the operation with this id on the connection, without a callback. An unknown id has no effect.
   public func unsubscribe(_ subscriptionId: String) {
-    if let id = UInt64(subscriptionId) { line.socket?.end(id: id) }
+    line.socket?.end(id: subscriptionId)
   }
 
   // MARK: The connection

@@ -4,8 +4,10 @@ internal import Synchronization
 
 /// A change of a connection.
 package enum SocketChange: Sendable {
-  /// The server acknowledged the connection.
+  /// The server acknowledged the first connection.
   case connected
+  /// The server acknowledged a later connection.
+  case reconnected
   /// The connection ended: with an error, or because this side closed it.
   case disconnected(WebSocketError?)
 }
@@ -42,7 +44,7 @@ package final class OperationSocket: Sendable {
   }
 
   /// Ends the operation with this id on the connection, if there is one. Its reader gets a `CancellationError`.
-  package func end(id: UInt64) { socket.driver.end(id: id) }
+  package func end(id: String) { socket.driver.end(id: id) }
 
   /// Opens a connection, also without operations.
   package func open() { socket.driver.open() }

@@ -24,6 +24,7 @@ final class SocketDriver: @unchecked Sendable {
   private var crowded: Set<SocketSession.Token> = []
   private var isPerforming = false
   private var lastPhase = SocketSession.Phase.idle
+  private var wasReady = false
   /// Gets the changes of the connection; nil for none.
   private let observer: (@Sendable (SocketChange) -> Void)?
 
@@ -75,7 +76,7 @@ final class SocketDriver: @unchecked Sendable {
   }
 
   /// Ends the operation with this id on the connection, if there is one. Its reader gets a `CancellationError`.
-  func end(id: UInt64) {
+  func end(id: String) {
     loop.execute {
       guard let token = self.session.token(ofID: id) else { return }
       self.mailboxes[token]?.cancel()
@@ -165,7 +166,9 @@ final class SocketDriver: @unchecked Sendable {
     defer { lastPhase = session.phase }
     switch (lastPhase, session.phase) {
     case (.ready, .ready), (.initialising, .initialising): break
-    case (_, .ready): observer(.connected)
+    case (_, .ready):
+      observer(wasReady ? .reconnected : .connected)
+      wasReady = true
     case (.ready, _), (.initialising, _): observer(.disconnected(session.loss))
     default: break
     }

@@ -49,6 +49,8 @@ extension WebSocketTransport {
     public var maximumDepth = ResponseLimits.defaultMaximumDepth
     /// The path of a PEM file with the certificate authorities to trust; nil for those of the system.
     public var certificateAuthorityFile: String?
+    /// Makes the ids of operations; nil for increasing numbers.
+    public var operationMessageIdCreator: (any OperationMessageIdCreator)?
 
     /// Creates the default configuration.
     public init() {}
@@ -64,6 +66,7 @@ extension WebSocketTransport {
       options.maximumWaitingOperations = maximumWaitingOperations
       options.reconnection = reconnection
       options.json = JSONLimits(maximumDepth: maximumDepth)
+      options.idCreator = operationMessageIdCreator
       return options
     }
   }

@@ -14,6 +14,7 @@ public struct WebSocketTransport: NetworkTransport {
   private let chain: RequestChainNetworkTransport
   private let socket: SocketHandle
   private let clientHeaders: HTTPHeaders
+  private let reports: DelegateReports
 
   /// Creates a transport for one endpoint.
   ///
@@ -28,15 +29,38 @@ public struct WebSocketTransport: NetworkTransport {
     configuration: Configuration = Configuration(),
     maximumAttempts: Int = RequestChainNetworkTransport.defaultMaximumAttempts, observer: any ChainObserver = CacheFailureLog()
   ) throws {
-    clientHeaders = wireOptions.clientAwareness?.headers ?? [:]
+    let clientHeaders = wireOptions.clientAwareness?.headers ?? [:]
     var headers = clientHeaders
     headers.replace(with: additionalHeaders)
     let opening = try SocketOpening(endpoint: WebSocketEndpoint(url), headers: headers, configuration: configuration)
-    socket = SocketHandle(SocketDriver(opening))
-    self.store = store
-    chain = RequestChainNetworkTransport(
-      interceptorProvider: interceptorProvider, endpointURL: url, resultTransport: socket, store: store,
-      wireOptions: wireOptions, maximumAttempts: maximumAttempts, observer: observer)
+    let reports = DelegateReports()
+    let socket = SocketHandle(SocketDriver(opening) { reports.take($0) })
+    let transport: @Sendable (SocketHandle) -> WebSocketTransport = { socket in
+      WebSocketTransport(
+        chain: RequestChainNetworkTransport(
+          interceptorProvider: interceptorProvider, endpointURL: url, resultTransport: socket, store: store,
+          wireOptions: wireOptions, maximumAttempts: maximumAttempts, observer: observer),
+        socket: socket, clientHeaders: clientHeaders, reports: reports)
+    }
+    self = transport(socket)
+    // Delegates get a copy. One that is kept here would keep the connection open.
+    reports.setTransport { [weak socket] in socket.map(transport) }
+  }
+
+  private init(
+    chain: RequestChainNetworkTransport, socket: SocketHandle, clientHeaders: HTTPHeaders, reports: DelegateReports
+  ) {
+    store = chain.store
+    self.chain = chain
+    self.socket = socket
+    self.clientHeaders = clientHeaders
+    self.reports = reports
+  }
+
+  /// Gets the changes of the connection, on a queue of the transport. The transport does not keep it.
+  public var delegate: (any WebSocketTransportDelegate)? {
+    get { reports.delegate }
+    nonmutating set { reports.delegate = newValue }
   }
 
   public func send<Operation: GraphQLOperation>(

@@ -21,7 +21,7 @@ struct OperationSocketTests {
     return try OperationSocket(url: url, headers: headers, configuration: configuration, keepsConnection: keepsConnection) {
       [journal] change in
       switch change {
-      case .connected: journal.note("connected")
+      case .connected, .reconnected: journal.note("connected")
       case .disconnected(let error): journal.note("disconnected \(error.map { "\($0.code)" } ?? "in order")")
       }
     }
@@ -82,8 +82,8 @@ struct OperationSocketTests {
     let results = socket.results(of: CountSubscription(), payload: payload(CountSubscription()))
     guard case .element(let first) = try await results.pull() else { return #expect(Bool(false), "there is no result") }
     #expect(try first.data?.count == 1)
-    socket.end(id: 7)
-    socket.end(id: 1)
+    socket.end(id: "7")
+    socket.end(id: "1")
     await #expect(throws: CancellationError.self) { _ = try await results.pull() }
   }
 

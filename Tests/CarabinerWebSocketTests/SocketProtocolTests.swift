@@ -59,6 +59,47 @@ struct SocketProtocolTests {
     #expect(journal.entries == ["shop", "9"])
   }
 
+  private final class Listener: WebSocketTransportDelegate {
+    let journal: Journal
+
+    init(_ journal: Journal) { self.journal = journal }
+
+    func webSocketTransportDidConnect(_ webSocketTransport: WebSocketTransport) {
+      journal.note("connected \(webSocketTransport.delegate === self)")
+    }
+
+    func webSocketTransportDidReconnect(_ webSocketTransport: WebSocketTransport) { journal.note("reconnected") }
+
+    func webSocketTransport(_ webSocketTransport: WebSocketTransport, didDisconnectWithError error: (any Error)?) {
+      journal.note("disconnected \(error == nil)")
+    }
+  }
+
+  @Test("the delegate gets connect, disconnect and reconnect in order, and the transport does not keep it")
+  func delegate() async throws {
+    let journal = Journal()
+    let server = try ScriptedServer.sockets { socket in
+      try socket.begin()
+      guard let id = try socket.message()?["id"]?.string else { return }
+      try socket.next(id, 1)
+      while try socket.message() != nil {}
+    }
+    var configuration = WebSocketTransport.Configuration()
+    configuration.operationMessageIdCreator = ApolloSequencedOperationMessageIdCreator(startAt: 100)
+    let transport = try WebSocketTransport(url: server.socketURL, configuration: configuration)
+    var listener: Listener? = Listener(journal)
+    transport.delegate = listener
+    let client = ApolloClient(networkTransport: transport, store: transport.store)
+    var results = try client.subscribe(subscription: CountSubscription(), cachePolicy: .networkOnly).makeAsyncIterator()
+    #expect(try await results.next()?.data?.count == 1)
+    try transport.setAdditionalHeaders(["X-Token": "2"])
+    #expect(try await results.next()?.data?.count == 1)
+    try await journal.wait(for: 3)
+    #expect(journal.entries == ["connected true", "disconnected true", "reconnected"])
+    listener = nil
+    #expect(transport.delegate == nil)
+  }
+
   @Test("K18: other headers and another payload open the connection again, and a pause waits")
   func changedCredentials() async throws {
     let journal = Journal()

@@ -1,5 +1,6 @@
 import Carabiner
 import CarabinerWire
+import Synchronization
 import Testing
 
 /// The controls of a session that transports of older generations offer to their users.
@@ -81,18 +82,40 @@ struct SocketSessionControlTests {
   func identifiers() {
     var run = SessionRun()
     run.subscribe(7)
-    #expect(run.session.token(ofID: 1) == nil)
+    #expect(run.session.token(ofID: "1") == nil)
     run.session.opened(initialPayload: nil)
     run.receive(Self.ack)
-    #expect(run.session.token(ofID: 1) == 7 && run.session.token(ofID: 0) == nil && run.session.token(ofID: 7) == nil)
+    #expect(run.session.token(ofID: "1") == 7 && run.session.token(ofID: "0") == nil && run.session.token(ofID: "7") == nil)
     run.session.closed(.abnormal, reason: "")
-    #expect(run.session.token(ofID: 1) == nil)
+    #expect(run.session.token(ofID: "1") == nil)
     run.session.fired(.reconnect)
     run.session.opened(initialPayload: nil)
     run.receive(Self.ack)
-    #expect(run.session.token(ofID: 2) == 7)
+    #expect(run.session.token(ofID: "2") == 7)
     run.receive(#"{"id":"2","type":"complete"}"#)
-    #expect(run.session.token(ofID: 2) == nil)
+    #expect(run.session.token(ofID: "2") == nil)
+  }
+
+  @Test("operations have the ids of the creator, and one with the id of another operation fails")
+  func madeIdentifiers() {
+    final class Creator: OperationMessageIdCreator {
+      let ids = Mutex(["first", "first", "\"x\""])
+
+      func requestId() -> String { ids.withLock { $0.removeFirst() } }
+    }
+    var run = SessionRun.ready([(1, .subscription)]) { $0.idCreator = Creator() }
+    #expect(run.session.token(ofID: "first") == 1)
+    run.subscribe(2)
+    #expect(run.words() == ["2 failed subscriberExists"])
+    run.subscribe(3)
+    #expect(run.words().first == #"send {"id":"\"x\"","payload":{},"type":"subscribe"}"#)
+    run.receive(#"{"id":"\"x\"","type":"next","payload":{}}"#)
+    run.session.unsubscribe(1)
+    #expect(run.words() == ["3 gets {}", #"send {"id":"first","type":"complete"}"#])
+    run.receive(#"{"id":"first","type":"next","payload":{}}"#)
+    #expect(run.words() == ["note"])
+    let numbers = ApolloSequencedOperationMessageIdCreator(startAt: 7)
+    #expect([numbers.requestId(), numbers.requestId()] == ["7", "8"])
   }
 
   @Test("J2.22: a pause closes the connection, queues what runs and what comes, and fails a sent mutation")

@@ -19,6 +19,8 @@ extension SocketSession {
     package var maximumWaitingOperations = 1000
     package var reconnection = WebSocketReconnection()
     package var json = JSONLimits()
+    /// Makes the ids of operations; nil for their numbers.
+    package var idCreator: (any OperationMessageIdCreator)?
 
     /// The defaults.
     package init() {}

@@ -10,7 +10,7 @@ package struct SocketSession {
     let type: GraphQLOperationType
     let payload: [UInt8]
     /// The id of the operation on the connection; nil while it waits.
-    var id: UInt64?
+    var id: String?
     var hasResults = false
   }
 
@@ -20,8 +20,8 @@ package struct SocketSession {
   /// The error that ended the last connection; nil if this side closed it in good order.
   package private(set) var loss: WebSocketError?
   private var operations: [Token: Operation] = [:]
-  private var tokens: [UInt64: Token] = [:]
-  /// The last id. No id is used twice, also not for an operation that is sent again.
+  private var tokens: [String: Token] = [:]
+  /// The number of ids so far. No id is used twice, also not for an operation that is sent again.
   private var lastID: UInt64 = 0
   /// The number of attempts since the last connection that worked.
   private var attempts = 0
@@ -70,7 +70,7 @@ package struct SocketSession {
   /// Ends an operation, if it has not ended already.
   package mutating func unsubscribe(_ token: Token) {
     guard let operation = operations[token] else { return }
-    if let id = operation.id, phase == .ready { send(.complete(id: String(id))) }
+    if let id = operation.id, phase == .ready { send(.complete(id: id)) }
     remove(token)
   }
 
@@ -80,7 +80,7 @@ package struct SocketSession {
     let isOpen = phase == .ready || phase == .initialising
     loss = nil
     for (token, operation) in operations.sorted(by: { $0.key < $1.key }) {
-      if let id = operation.id, phase == .ready { send(.complete(id: String(id))) }
+      if let id = operation.id, phase == .ready { send(.complete(id: id)) }
       actions.append(.deliver(token, .failed(error(.shutDown, "the WebSocket transport was shut down"))))
     }
     operations = [:]
@@ -97,7 +97,7 @@ package struct SocketSession {
   }
 
   /// The operation with this id on the connection; nil if there is none.
-  package func token(ofID id: UInt64) -> Token? { tokens[id] }
+  package func token(ofID id: String) -> Token? { tokens[id] }
 
   private var needsConnection: Bool { !operations.isEmpty || options.keepsConnection }
 
@@ -109,10 +109,15 @@ package struct SocketSession {
 
   private mutating func send(_ token: Token) {
     lastID += 1
-    tokens[lastID] = token
-    operations[token]?.id = lastID
+    let id = options.idCreator?.requestId() ?? String(lastID)
+    guard tokens[id] == nil else {
+      let text = "the creator of ids returned \(id.prefix(100).debugDescription) for two operations; make each id once"
+      return fail(token, error(.subscriberExists, text))
+    }
+    tokens[id] = token
+    operations[token]?.id = id
     guard let payload = operations[token]?.payload else { return }
-    send(.subscribe(id: String(lastID), payload: payload))
+    send(.subscribe(id: id, payload: payload))
     actions.append(.deliver(token, .state(.active)))
   }
 
@@ -310,9 +315,9 @@ package struct SocketSession {
   }
 
   private mutating func deliver(_ message: ServerMessage, _ payload: Data?) {
-    guard let id = message.id.flatMap({ UInt64($0) }), let token = tokens[id] else {
+    guard let id = message.id, let token = tokens[id] else {
       // Results of an operation that has just ended may still arrive.
-      let isOld = message.id.flatMap { UInt64($0) }.map { $0 > 0 && $0 <= lastID } ?? false
+      let isOld = options.idCreator != nil || message.id.flatMap { UInt64($0) }.map { $0 > 0 && $0 <= lastID } ?? false
       return actions.append(
         .log(
           "a message for the unknown operation \((message.id ?? "").prefix(100).debugDescription) is ignored", isWarning: !isOld))
