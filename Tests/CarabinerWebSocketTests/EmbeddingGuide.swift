@@ -61,17 +61,20 @@ enum EmbeddingGuide {
     let transport = try CurlTransport()
     let client = ApolloClient(networkTransport: RequestChainNetworkTransport(endpointURL: url, httpTransport: transport))
     let response = try await client.fetch(query: BookQuery(id: "2"), cachePolicy: .cacheFirst)
+    for error in response.errors ?? [] { print("error: \(error)") }
     print(try response.data?.book?.title ?? "no such book")
   }
 
   static func watch(_ client: ApolloClient) async throws {
     for try await response in client.watch(BookQuery(id: "2")) {
+      for error in response.errors ?? [] { print("error: \(error)") }
       print(try response.data?.book?.title ?? "no such book")
     }
   }
 
   static func subscribe(_ client: ApolloClient) async throws {
     for try await response in try client.subscribe(subscription: CountSubscription()) {
+      for error in response.errors ?? [] { print("error: \(error)") }
       print(try response.data?.count ?? 0)
     }
   }
@@ -83,7 +86,10 @@ enum EmbeddingGuide {
     let client = ApolloClient(networkTransport: SplitNetworkTransport(subscriptions: socket, others: http), store: store)
     let counting = try client.subscribe(subscription: CountSubscription())
     Task { for await state in counting.states { print(state) } }
-    for try await response in counting { print(try response.data?.count ?? 0) }
+    for try await response in counting {
+      for error in response.errors ?? [] { print("error: \(error)") }
+      print(try response.data?.count ?? 0)
+    }
   }
 
   static func keepInFile(url: URL) async throws -> ApolloClient {
@@ -130,6 +136,7 @@ enum EmbeddingGuide {
     let picture = GraphQLFile(fieldName: "picture", path: "cat.png", mimeType: "image/png")
     let saved = try await client.upload(
       operation: SavePicture(), files: [picture], configuration: RequestConfiguration(wireOptions: options))
+    if let error = saved.errors?.first { throw error }
     return try saved.data?.saved
   }
 }

@@ -29,6 +29,8 @@ public func loginStage(_ login: Login) -> GraphQLInterceptor {
 
 /// The hero, awaited.
 public func heroName(_ client: CarabinerPipeline.ApolloClient) async throws -> String? {
-  let hero = try await client.fetch(query: HeroQuery()).data?.hero
+  let result = try await client.fetch(query: HeroQuery())
+  if let error = result.errors?.first { throw error }
+  let hero = result.data?.hero
   return hero?.name
 }

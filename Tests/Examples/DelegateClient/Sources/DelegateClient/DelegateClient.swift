@@ -18,6 +18,7 @@ struct DelegateClient {
     let transport = HTTPNetworkTransport(url: endpoint, delegate: RequestJournal(), stages: ManifestProvider(host))
     let client = ApolloClient(networkTransport: transport)
     let result = try await client.fetch(query: BookQuery(id: "2"), cachePolicy: .fetchIgnoringCacheData)
+    for error in result.errors ?? [] { print("GraphQL error: \(error)") }
     print(result.data?.book?.title ?? "no book")
     await host.shutDown()
   }

@@ -18,11 +18,13 @@ struct EmbeddedClient {
     // The second fetch is answered by the store.
     for _ in 0..<2 {
       let response = try await client.fetch(query: BookQuery(id: "1"), cachePolicy: .cacheFirst)
+      if let error = response.errors?.first { throw error }
       guard let book = try response.data?.book else { throw ExampleError.bookNotFound }
       print("\(book.title) by \(book.author.name), from the \(response.source.rawValue)")
     }
 
     let renamed = try await client.perform(mutation: RenameBookMutation(id: "1", title: "The Left Hand of Darkness, revised"))
+    if let error = renamed.errors?.first { throw error }
     print("renamed to \(try renamed.data?.renameBook.title ?? "nothing")")
 
     // GraphQL errors are part of a response. A call throws if there is no response.

@@ -26,6 +26,7 @@ struct LegacyClient {
     // The second fetch is answered by the store.
     for _ in 0..<2 {
       let result = try await client.fetch(query: BookQuery(id: "2"), cachePolicy: .returnCacheDataElseFetch)
+      for error in result.errors ?? [] { print("GraphQL error: \(error)") }
       print("\(result.data?.book?.title ?? "no book"), from the \(result.source)")
     }
     await host.shutDown()

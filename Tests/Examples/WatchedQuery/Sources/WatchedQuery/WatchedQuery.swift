@@ -20,6 +20,7 @@ struct WatchedQuery {
 
     let title = "Solaris, revised"
     for try await response in client.watch(BookQuery(id: "2")) {
+      for error in response.errors ?? [] { print("GraphQL error: \(error)") }
       guard let book = try response.data?.book else { continue }
       print(book.title)
       if book.title == title { break }
