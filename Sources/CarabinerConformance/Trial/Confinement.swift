@@ -38,7 +38,8 @@ package enum Confinement: String, Sendable, CaseIterable {
     let libraries = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]?.split(separator: ":").map(String.init) ?? []
     // Each path ends in NUL, and an empty one is the last.
     let readable =
-      ([plugin] + files + NamedLibraries.paths(of: plugin) + libraries.filter { $0.hasPrefix("/") }).map { "\($0)\0" }.joined() + "\0"
+      ([plugin] + files + NamedLibraries.paths(of: plugin) + libraries.filter { $0.hasPrefix("/") }).map { "\($0)\0" }.joined()
+      + "\0"
     let kept: [Int32] = [0, 1, 2, TrialReport.descriptor, TestHostRecord.descriptor]
     return unsafe folder.withCString { folder in
       unsafe readable.withCString { readable in

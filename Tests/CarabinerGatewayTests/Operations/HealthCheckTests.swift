@@ -11,7 +11,8 @@ struct HealthCheckTests {
   func methods(_ path: String, _ expected: (method: String, status: Int)) throws {
     let limits = GatewayLimits()
     let service = OperationService(
-      settings: CurrentSettings(limits: limits), runner: ScriptedRunner(), metrics: GatewayMetrics(), logger: Logger(label: "test"))
+      settings: CurrentSettings(limits: limits), runner: ScriptedRunner(), metrics: GatewayMetrics(),
+      logger: Logger(label: "test"))
     let gateway = try EmbeddedGateway(service, limits: limits)
     try gateway.send("\(expected.method) \(path) HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n")
     let text = try gateway.received()
