@@ -111,7 +111,8 @@ package final class WatchedWorker: Sendable {
     guard bell >= 0 else { throw HostError(system: errno, "an event counter for a worker cannot be made") }
     let mapped = WorkerGroup.File(path: path, digest: file.digest, descriptor: plugin)
     process = try WorkerProcess.start(
-      settings, user: user, generation: 1, lanes: lanes, bell: bell, plugins: [mapped], counters: WorkerCounters(), launcher: nil)
+      settings, user: user, generation: 1, lanes: lanes, bell: bell, plugins: [mapped],
+      counters: WorkerCounters(holding: settings.memoryBytes), launcher: nil)
     output = process.output.descriptor
     for lane in lanes { lane.setLevels(.max) }
     try HostThread.run("laboratory-asks") { [self] in readQuestions() }

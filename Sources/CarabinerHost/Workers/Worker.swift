@@ -59,7 +59,7 @@ package final class Worker: Sendable {
   private let user: WorkerOwner?
   private let coolDown: Duration
   private let launcher: String?
-  let counters = WorkerCounters()
+  let counters: WorkerCounters
   let state = Mutex(State())
 
   static let logger = Logger(label: "carabiner.host")
@@ -86,6 +86,7 @@ package final class Worker: Sendable {
     self.user = user
     self.coolDown = coolDown
     self.launcher = launcher
+    counters = WorkerCounters(holding: settings.memoryBytes)
     let process = try launch(generation: 1)
     state.withLock { state in
       state.process = process

@@ -18,6 +18,8 @@ final class WorkerCounters: Sendable {
   let droppedLines = WorkerCount()
   /// Limits the lines of its processes in the log.
   let log = LogAllowance()
+  /// The bytes of long answers that the host keeps for calls.
+  let held: BufferAccount
   /// The times from a post until its lane took it.
   let begin = WorkerWaits()
   private let upcalls = Upcall.allCases.map { _ in WorkerCount() }
@@ -29,6 +31,9 @@ final class WorkerCounters: Sendable {
     /// The refused calls of processes that have ended, by number.
     var ended: [Int: Int] = [:]
   }
+
+  /// - Parameter bytes: The most bytes of answers that the host keeps.
+  init(holding bytes: Int) { held = BufferAccount(limit: bytes) }
 
   func note(_ upcall: Upcall) { upcalls[Upcall.allCases.firstIndex(of: upcall) ?? 0].add() }
 

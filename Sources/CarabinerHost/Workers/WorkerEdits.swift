@@ -14,6 +14,8 @@ internal import FoundationEssentials
   private let process: WorkerProcess
   /// A shorter text of an error is not limited further: each is one of a request.
   private static let freeBytes = 256
+  /// The values of a longer answer count towards the memory of the worker as long as the host keeps them.
+  private static let countedBytes = 16 << 10
 
   init(_ call: GroupCall, _ hook: Hook, _ stage: StageBinding, of process: WorkerProcess) {
     unsafe self.call = call
@@ -27,15 +29,22 @@ internal import FoundationEssentials
   /// - Returns: The rule that the answer breaks; nil if it breaks none. The worker's own code checks its edits as the host does, so
   ///   an edit that the host refuses was not made by it.
   func apply(_ bytes: UnsafeRawBufferPointer) -> String? {
+    let isCounted = unsafe bytes.count > Self.countedBytes
     var records = unsafe WorkerRecords(bytes)
     while let record = unsafe records.next() {
       let status: crb_status?
       switch unsafe Int(record.kind) {
       case Int(CCROSSING_HEADER.rawValue): status = unsafe header(record)
       case Int(CCROSSING_FIELD_SET.rawValue):
-        status = unsafe call.stage(.field(record.a, record.value.isAbsent ? nil : Data(record.value.bytes)), in: hook, of: stage)
+        guard unsafe !record.value.isAbsent else {
+          status = unsafe call.stage(.field(record.a, nil), in: hook, of: stage)
+          break
+        }
+        guard let value = unsafe kept(record.value, isCounted) else { return nil }
+        status = unsafe call.stage(.field(record.a, value), in: hook, of: stage)
       case Int(CCROSSING_EMIT.rawValue):
-        status = unsafe call.stage(.element(record.a, Data(record.value.bytes), record.b), in: hook, of: stage)
+        guard let value = unsafe kept(record.value, isCounted) else { return nil }
+        status = unsafe call.stage(.element(record.a, value, record.b), in: hook, of: stage)
       case Int(CCROSSING_ERROR_SET.rawValue): status = unsafe error(record, records.next())
       case Int(CCROSSING_RETRY.rawValue): status = unsafe call.stage(.retry(record.a, record.number), in: hook, of: stage)
       case Int(CCROSSING_HEAD_SET.rawValue): status = unsafe head(record, &records)
@@ -73,6 +82,35 @@ internal import FoundationEssentials
   private func header(_ record: WorkerRecord) -> crb_status {
     guard let isASCII = unsafe HostFunctions.isASCIIField(record.name, record.value) else { return Status.invalid }
     return unsafe call.stageHeader(record.name, record.value, record.a, isASCII: isASCII, in: hook, of: stage)
+  }
+
+  /// A value that the host keeps for the call; nil, and the call fails, if the worker has too much there.
+  private func kept(_ value: crb_view, _ isCounted: Bool) -> Data? {
+    guard isCounted, unsafe !value.bytes.isEmpty else { return unsafe Data(value.bytes) }
+    let (account, count) = unsafe (process.counters.held, value.bytes.count)
+    guard account.take(count) else {
+      unsafe call.loss = unsafe tooMuch()
+      return nil
+    }
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 16)
+    unsafe UnsafeMutableRawBufferPointer(start: memory, count: count).copyMemory(from: value.bytes)
+    return unsafe Data(
+      bytesNoCopy: memory, count: count,
+      deallocator: .custom { memory, count in
+        unsafe memory.deallocate()
+        account.give(count)
+      })
+  }
+
+  private func tooMuch() -> PluginError {
+    var error = unsafe PluginError(
+      code: .failed, entry: stage.plugin.name, hook: hook.name,
+      message:
+        "the host keeps as many bytes of the worker's answers as the worker may have memory (\(process.settings.memoryBytes)); raise "
+        + "isolation: {memory} of the entry, or send fewer requests at once",
+      flags: UInt32(CRB_ERROR_LIMIT))
+    error.countsForBreaker = false
+    return error
   }
 
   /// The text of an error, which is logged with the request. A long one counts as a line of the log.

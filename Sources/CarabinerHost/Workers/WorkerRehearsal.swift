@@ -44,7 +44,7 @@ internal import Glibc
     process = WorkerProcess(
       WorkerSettings(group: "rehearsal"), generation: 1, lanes: lanes, bell: -1,
       process: StartedWorker(descriptor: -1, launcher: WorkerLauncher(reading: [])), report: -1, output: -1,
-      counters: WorkerCounters(), controlGroup: nil)
+      counters: WorkerCounters(holding: Self.arena), controlGroup: nil)
   }
 
   deinit {
