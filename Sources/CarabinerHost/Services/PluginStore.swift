@@ -23,8 +23,14 @@ enum PluginStore {
     let status: crb_status
   }
 
-  /// How many operations each instance has in flight.
-  private static let underWay = Mutex<[crb_self: Int]>([:])
+  /// The operations that an instance has in flight.
+  private struct Load {
+    var count = 0
+    /// The bytes of the records that they publish.
+    var bytes = 0
+  }
+
+  private static let underWay = Mutex<[crb_self: Load]>([:])
 
   // MARK: The functions of the table
 
@@ -43,7 +49,7 @@ enum PluginStore {
   static func publish(
     _ who: crb_self, _ records: crb_view, _ done: Done?, _ user: UnsafeMutableRawPointer?
   ) -> crb_status {
-    unsafe start(who, done, user) { () throws(InvalidArgument) in
+    unsafe start(who, done, user, holding: records.bytes.count) { () throws(InvalidArgument) in
       let records = try unsafe parsed(records)
       return { store in Answer(count: try await store.merge(RecordSet(records)).fieldCount) }
     }
@@ -70,19 +76,22 @@ enum PluginStore {
   // MARK: Running one
 
   private static func start(
-    _ who: crb_self, _ done: Done?, _ user: UnsafeMutableRawPointer?, _ make: () throws(InvalidArgument) -> Operation
+    _ who: crb_self, _ done: Done?, _ user: UnsafeMutableRawPointer?, holding bytes: Int = 0,
+    _ make: () throws(InvalidArgument) -> Operation
   ) -> crb_status {
     guard let member = PluginRegistry.shared.caller(who), member.grants.contains("store"), let store = member.store else {
       return Status.unsupported
     }
     guard let done = unsafe done else { return Status.invalid }
+    // Before the arguments are copied.
+    guard begin(who, bytes) else { return Status.limit }
     let operation: Operation
     do throws(InvalidArgument) {
       operation = try make()
     } catch {
+      end(who, bytes)
       return error.status
     }
-    guard begin(who) else { return Status.limit }
     let context = unsafe CallbackContext(user)
     let subject = CrashSubject.current
     // Task-locals are inherited on purpose: a transaction around the hook would otherwise wait for this operation and deadlock.
@@ -95,24 +104,25 @@ enum PluginStore {
         outcome = .failure(error)
       }
       // Before the callback, which may start the next operation.
-      end(who)
+      end(who, bytes)
       subject.during(.callback) { unsafe report(outcome, done, context) }
     }
     return Status.ok
   }
 
-  private static func begin(_ who: crb_self) -> Bool {
+  private static func begin(_ who: crb_self, _ bytes: Int) -> Bool {
     underWay.withLock { underWay in
-      guard underWay[who, default: 0] < CRB_STORE_MAX_UNDER_WAY else { return false }
-      underWay[who, default: 0] += 1
+      let load = underWay[who, default: Load()]
+      guard load.count < CRB_STORE_MAX_UNDER_WAY, bytes <= Int(CRB_STORE_MAX_BYTES) - load.bytes else { return false }
+      underWay[who] = Load(count: load.count + 1, bytes: load.bytes + bytes)
       return true
     }
   }
 
-  private static func end(_ who: crb_self) {
+  private static func end(_ who: crb_self, _ bytes: Int) {
     underWay.withLock { underWay in
-      let count = underWay[who, default: 0] - 1
-      underWay[who] = count > 0 ? count : nil
+      let load = underWay[who, default: Load()]
+      underWay[who] = load.count > 1 ? Load(count: load.count - 1, bytes: load.bytes - bytes) : nil
     }
   }
 
