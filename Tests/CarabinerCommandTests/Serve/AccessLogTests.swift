@@ -142,17 +142,22 @@ struct AccessLogTests {
   func uniqueness() { #expect(Set((0..<10_000).map { _ in RequestID.new() }).count == 10_000) }
 
   @Test(
-    "a log record is one line with unchanged values", arguments: ["plain", "a b", "a\nb", "a\"b", "a=b", "", "ü\u{1B}[31m"])
+    "a log record is one line with unchanged values, and drives no terminal",
+    arguments: [
+      "plain", "a b", "a\nb", "a\"b", "a=b", "", "ü\u{1B}[31m", "a\u{9B}31m", "\u{202E}a", "a\u{2028}b", "a\u{85}b\u{2066}",
+    ])
   func lines(_ value: String) throws {
     let time = Date(timeIntervalSince1970: 1_700_000_000.5)
     let text = LogFormat.text.line(.info, "label", "it \(value)", ["field": "\(value)", "n": .stringConvertible(2)], at: time)
     #expect(text.hasPrefix("2023-11-14T22:13:20.500Z info label: it ") && text.hasSuffix(" n=2\n"), "\(text)")
-    #expect(text.filter(\.isNewline).count == 1 && !text.contains("\u{1B}"))
-    let json = try JSONValue(
-      parsing: LogFormat.json.line(
-        .error, "label", value,
-        ["level": "\(value)", "n": .stringConvertible(1.5), "yes": .stringConvertible(true), "list": ["a", ["b": "c"]]], at: time)
-    )
+    let record = LogFormat.json.line(
+      .error, "label", value,
+      ["level": "\(value)", "n": .stringConvertible(1.5), "yes": .stringConvertible(true), "list": ["a", ["b": "c"]]], at: time)
+    let driving = "\u{1B}\u{9B}\u{202E}\u{2066}".unicodeScalars
+    for line in [text, record] {
+      #expect(line.filter(\.isNewline).count == 1 && !line.unicodeScalars.contains { driving.contains($0) })
+    }
+    let json = try JSONValue(parsing: record)
     #expect(
       json == [
         "time": "2023-11-14T22:13:20.500Z", "level": "error", "logger": "label", "message": .string(value),
