@@ -1,3 +1,4 @@
+import Carabiner
 import CarabinerHost
 import Foundation
 import Glibc
@@ -100,7 +101,7 @@ struct HostileWorkerTests {
   static let ends = [
     ("exit", PluginError.Code.crashed, "exit status 0"), ("signal", .crashed, "signal 11"), ("no-answer", .hung, "on_request"),
     ("untaken", .hung, "on_request"), ("stop", .hung, "on_request"), ("stop-in-hook", .hung, "on_request"),
-    ("endless-hook", .hung, "on_request"),
+    ("endless-hook", .hung, "on_request"), ("flipping-hook", .hung, "on_request"),
   ]
 
   @Test("W43, W46, T26: a worker that ends, stops or gives no answer fails its call, and another group goes on", arguments: ends)
@@ -134,6 +135,62 @@ struct HostileWorkerTests {
     for _ in 0..<3 { #expect(try await hostile.name() == "server") }
     #expect(try await other.name() == "server")
     #expect(try hostile.process == first)
+  }
+
+  @Test("W24e: a worker whose requests take its host long to check delays the calls of no other worker")
+  func heavyRequests() async throws {
+    let other = try await WorkerChain(turn: "late")
+    let hostile = try await WorkerChain(turn: "checks", isolation: Self.patient)
+    #expect(try await hostile.name() == "server")
+    #expect(try await other.name() == "server")
+    // All came with one wake-up, and the host still checks some of them.
+    #expect(hostile.worker?.counts.upcalls["check"] ?? 0 < 64)
+  }
+
+  @Test("W48: the text of an error is cut before it is copied, and its worker lives")
+  func largeError() async throws {
+    let hostile = try await WorkerChain(turn: "large-error")
+    let first = try hostile.process
+    let failure = try #require(try await hostile.failure())
+    #expect(failure.code == .fault && failure.message.contains("mmmm"), "\(failure.code)")
+    #expect(failure.message.utf8.count < 5000)
+    #expect(try hostile.process == first)
+  }
+
+  @Test("W47: the host keeps no more of a worker's answers than the worker may have memory")
+  func largeVariables() async throws {
+    let hostile = try await WorkerChain(turn: "large-variables", isolation: ", hang: 1h, memory: 16MiB")
+    let first = try hostile.process
+    let failure = try #require(try await hostile.failure())
+    #expect(failure.code == .failed && failure.message.contains("isolation: {memory}"), "\(failure)")
+    #expect(try hostile.process == first)
+  }
+
+  /// A transport whose requests end only if they are cancelled.
+  private final class HeldTransport: HTTPTransport {
+    let (begun, ended) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
+
+    func send(_ request: Carabiner.URLRequest) async throws -> HTTPResponse {
+      begun.continuation.yield()
+      defer { ended.continuation.yield() }
+      while true { try await Task.sleep(for: .seconds(3600)) }
+    }
+  }
+
+  @Test("W49: the requests of a worker are cancelled when it ends, and when its instance ends", arguments: [true, false])
+  func heldFetch(endsItself: Bool) async throws {
+    let transport = HeldTransport()
+    let environment = HostEnvironment(transport: transport, schedule: HostEnvironment.withoutLoop.schedule)
+    let begun = transport.begun.stream
+    do {
+      let hostile = try await WorkerChain(
+        turn: "held-fetch", isolation: Self.patient, extra: ", grants: [fetch]", environment: environment)
+      #expect(try await hostile.name() == "server")
+      _ = await begun.first { _ in true }
+      if endsItself { #expect(kill(try hostile.process, SIGKILL) == 0) }
+    }
+    // Without the cancellation, this would wait for an hour.
+    _ = await transport.ended.stream.first { _ in true }
   }
 
   @Test("W21: an answer that changes after it was given changes nothing")

@@ -37,7 +37,7 @@ struct WorkerChain: Sendable {
   ///   - entries: The entries, which share the worker.
   init(
     turn: String, isolation: String = ", restart: {backoff: 1ms, maximum: 1ms, after: 1000}", extra: String = "",
-    replacing: WorkerChain? = nil, config: String = "{}", entries: [String] = ["p"]
+    replacing: WorkerChain? = nil, config: String = "{}", entries: [String] = ["p"], environment: HostEnvironment = .withoutLoop
   ) async throws {
     let programs = try await HostilePrograms.made()
     let folder = try replacing?.folder ?? FixturePlugin.Folder()
@@ -48,19 +48,19 @@ struct WorkerChain: Sendable {
     self.init(
       try Self.chain(
         path, config: config, ", lanes: 1\(isolation)", extra,
-        launcher: programs.launcher.path, replacing: replacing?.chain, entries: entries), folder)
+        launcher: programs.launcher.path, replacing: replacing?.chain, entries: entries, environment: environment), folder)
   }
 
   private static func chain(
     _ plugin: String, config: String, _ isolation: String, _ extra: String, launcher: String, replacing: HostedChain? = nil,
-    entries: [String] = ["p"]
+    entries: [String] = ["p"], environment: HostEnvironment = .withoutLoop
   ) throws -> HostedChain {
     let plugins = entries.map { name in
       "  - {name: \(name), file: \(plugin), config: \(config), isolation: {mode: worker, group: p\(isolation)}\(extra)}\n"
     }
     let manifest = try Manifest(
       text: "carabiner: 1\nplugins:\n\(plugins.joined())chain: {graphql: [\(entries.joined(separator: ", "))]}\n")
-    return try HostedChain(manifest, replacing: replacing, launcher: launcher)
+    return try HostedChain(manifest, environment: environment, replacing: replacing, launcher: launcher)
   }
 
   // MARK: Requests

@@ -172,6 +172,41 @@ static void ask(uint16_t request, uint32_t of, struct message *message) {
   while (atomic_load(&reply->answered) != generation) nap(1);
 }
 
+/* A JSON object of so many bytes, an even number. */
+static char *make_object(size_t length) {
+  char *text = malloc(length);
+  memset(text, '1', length);
+  for (size_t index = 7; index < length - 3; index += 2) text[index] = ',';
+  memcpy(text, "{\"a\":[", 6);
+  memcpy(text + length - 2, "]}", 2);
+  return text;
+}
+
+/* Asks for many checks of one text at once, and waits for none. */
+static void *ask_for_checks(void *unused) {
+  enum { LENGTH = 1 << 20 };
+  struct lane *control = &lanes[0];
+  char *text = make_object(LENGTH);
+  struct message message = {0};
+  add_bytes(&message, (struct CCrossing_record){.kind = CCROSSING_BODY}, NULL, 0, text, LENGTH);
+  memcpy(CCrossing_arena(control->up, 0), message.bytes, message.length);
+  for (int number = 0; number < CCROSSING_CALLBACKS; number++) {
+    struct CCrossing_callback *to = &control->up->callbacks[number];
+    to->request = CCROSSING_CHECK;
+    to->argument = CRB_PART_VARIABLES;
+    to->block = 0;
+    to->length = (uint32_t)message.length;
+    atomic_store(&to->asked, atomic_load(&to->asked) + 1);
+  }
+  ring(1);
+  return unused;
+}
+
+static void start(void *(*body)(void *), void *user) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, body, user) != 0) abort();
+}
+
 static void ask_wrongly(void) {
   struct message message = {0};
   if (is("callback-kind")) ask(99, instance, &message);
@@ -189,7 +224,7 @@ static void ask_wrongly(void) {
     add(&message, (struct CCrossing_record){.kind = CCROSSING_KEY_TEXT}, NULL, "QUERY_ROOT");
     ask(CCROSSING_STORE, instance, &message);
   }
-  if (begins("callback-fetch")) {
+  if (begins("callback-fetch") || is("held-fetch")) {
     add(&message, (struct CCrossing_record){.kind = CCROSSING_REQUEST}, "GET", "http://127.0.0.1:9/");
     for (int count = 0; is("callback-fetch-headers") && count < 257; count++) {
       add(&message, (struct CCrossing_record){.kind = CCROSSING_FIELD}, "X", "y");
@@ -253,6 +288,20 @@ static void stage_wrongly(struct message *message) {
   }
   if (is("half-an-error")) add(message, (struct CCrossing_record){.kind = CCROSSING_ERROR_SET, .a = 1}, "domain", "message");
   if (is("half-a-head")) add(message, (struct CCrossing_record){.kind = CCROSSING_HEAD_SET, .a = 200, .number = 1ull << 60}, NULL, NULL);
+  if (is("large-error")) {
+    enum { LENGTH = 8 << 20 };
+    char *text = malloc(LENGTH);
+    memset(text, 'm', LENGTH);
+    struct CCrossing_record failure = {.kind = CCROSSING_FAILURE, .b = CRB_ERROR_PLUGIN_FAULT};
+    add_bytes(message, failure, text, LENGTH / 2, text, LENGTH);
+    free(text);
+  }
+  if (is("large-variables")) {
+    enum { LENGTH = (16 << 20) + 2 };
+    char *text = make_object(LENGTH);
+    add_bytes(message, field, NULL, 0, text, LENGTH);
+    free(text);
+  }
   if (is("unknown-key")) add(message, (struct CCrossing_record){.kind = CCROSSING_BAG_SET, .a = 4000000000u, .b = 1}, NULL, "a");
   if (is("retry-of-no-scope")) add(message, (struct CCrossing_record){.kind = CCROSSING_RETRY, .a = 99}, NULL, NULL);
 }
@@ -269,15 +318,22 @@ static void *write_noise(void *user) {
 }
 
 static void make_noise(void) {
-  for (uint64_t number = 0; number <= lane_count; number++) {
-    pthread_t thread;
-    if (pthread_create(&thread, NULL, write_noise, &lanes[number]) != 0) abort();
-  }
+  for (uint64_t number = 0; number <= lane_count; number++) start(write_noise, &lanes[number]);
   wait_for_the_end();
 }
 
 static void name_running(struct lane *lane, const struct CCrossing_post *post, uint32_t slot) {
   atomic_store(&lane->up->running, (uint64_t)post->generation << 32 | (uint64_t)slot << 8 | (post->operation + 1u));
+}
+
+/* Names another operation of the same hook as running, again and again. */
+static void *flip_running(void *user) {
+  struct lane *lane = user;
+  for (uint64_t word = atomic_load(&lane->up->running);; word ^= 2) {
+    atomic_store(&lane->up->running, word);
+    usleep(500);
+  }
+  return NULL;
 }
 
 static void flood(void) {
@@ -294,9 +350,10 @@ static void act(struct lane *lane, const struct CCrossing_post *post) {
   if (is("signal")) raise(SIGSEGV);
   if (is("stop")) raise(SIGSTOP);
   if (is("no-answer")) wait_for_the_end();
-  if (is("stop-in-hook") || is("endless-hook")) {
+  if (is("stop-in-hook") || is("endless-hook") || is("flipping-hook")) {
     name_running(lane, post, post->slot);
     if (is("stop-in-hook")) raise(SIGSTOP);
+    if (is("flipping-hook")) start(flip_running, lane);
     wait_for_the_end();
   }
   if (is("begun-beyond")) {
@@ -344,6 +401,8 @@ static void act(struct lane *lane, const struct CCrossing_post *post) {
     nap(50); /* so that the host waits for a ring */
   }
   if (is("flood")) flood();
+  if (is("late")) nap(20); /* so that the task of the call is suspended */
+  if (is("checks") && lane->hooks == 1) start(ask_for_checks, NULL);
   ask_wrongly();
 }
 
@@ -375,9 +434,11 @@ static void run_hook(struct lane *lane, const struct CCrossing_post *post) {
   if (post->length >= sizeof(struct CCrossing_snapshot)) answer_followers(lane, post);
   struct message message = {0};
   if (post->operation == CCROSSING_ON_REQUEST) stage_wrongly(&message);
+  size_t message_length = message.length;
   struct CCrossing_answer answer = place(lane, post->slot, &message);
   answer.verdict = is("verdict-pending") ? CRB_PENDING : is("verdict-lost") ? INT16_MAX - 2 : is("verdict-odd") ? 77 : CRB_CONTINUE;
   if (is("65537-elements")) answer.verdict = CRB_RESPOND;
+  if (is("large-error") && message_length) answer.verdict = CRB_FAIL;
   if (is("first-not-run")) answer.flags = CCROSSING_NOT_RUN;
   if (is("length-far")) answer.length = UINT32_MAX;
   if (is("block-far")) answer.block = UINT32_MAX, answer.length = 8;
