@@ -22,3 +22,8 @@ enum RefusalText {
     status.reasonPhrase.uppercased().replacing(" ", with: "_")
   }
 }
+
+extension RequestRefusal {
+  /// The body as JSON text.
+  var json: [UInt8] { RefusalText.json(message, code: code, extensions) }
+}

@@ -40,7 +40,7 @@ package final class IdempotencyRule: Sendable {
         400, "\(field) is not a key: send it once, with 1 to \(Self.keyBytes.upperBound) visible ASCII characters",
         code: "IDEMPOTENCY_KEY_INVALID")
     }
-    guard !inbound.isBatch else {
+    guard inbound.list == nil else {
       throw RequestRefusal(
         400, "a list of operations cannot have \(field); send the mutations one by one, each with a key of its own",
         code: "IDEMPOTENCY_KEY_INVALID")

@@ -30,11 +30,12 @@ final class AccessLogEntry: Sendable {
   }
 
   /// Records the name and type of the first operation.
-  func note(_ operations: [DynamicOperation]) {
+  func note(_ inbound: InboundOperations) {
     state.withLock { state in
-      state.operation = operations.first?.operationName.map { String($0.prefix(Self.maximumNameLength)) }
-      state.type = operations.first?.operationType
-      state.count = operations.count
+      let first = inbound.operations.first
+      state.operation = first?.operationName.map { String($0.prefix(Self.maximumNameLength)) }
+      state.type = first?.operationType
+      state.count = inbound.list?.count ?? 1
     }
   }
 

@@ -3,11 +3,15 @@ internal import CarabinerWire
 internal import NIOCore
 internal import NIOHTTP1
 
-/// The operations of a request: one, or a batch where batches are allowed.
+/// The operations of a request: one, or a list where lists are allowed.
 struct InboundOperations: Sendable {
+  /// An entry of a list: an operation, or the refusal that is its result.
+  typealias Entry = Result<DynamicOperation, RequestRefusal>
+
+  /// The operations that may run.
   var operations: [DynamicOperation]
-  /// Whether the client sent a batch. The response is then a list too.
-  let isBatch: Bool
+  /// The entries of a list, in order; nil if the client sent no list. The response is then a list too.
+  let list: [Entry]?
   /// The rule for mutations with a key, and the key; nil if it has none.
   private(set) var idempotency: (rule: IdempotencyRule, key: IdempotencyKey)?
 
@@ -32,11 +36,14 @@ struct InboundOperations: Sendable {
       let body = Array(request.body.readableBytesView)
       let contentType = request.header("content-type")
       if let list = try GraphQLParameters.batch(body: body, contentType: contentType, maximum: limits.maximumBatch) {
-        isBatch = true
-        operations = []
-        for parameters in list { operations.append(try gate.operation(parameters, rules)) }
+        guard !shape.takesOnlyEvents else {
+          throw RequestRefusal(406, "the results of a list come as application/json; accept it", code: "NOT_ACCEPTABLE")
+        }
+        let entries = list.map { Self.entry($0, gate, rules) }
+        self.list = entries
+        operations = entries.compactMap { try? $0.get() }
       } else {
-        isBatch = false
+        list = nil
         operations = [try gate.operation(GraphQLParameters(body: body, contentType: contentType), rules)]
       }
     case .GET, .HEAD:
@@ -50,7 +57,7 @@ struct InboundOperations: Sendable {
       let operation = try gate.operation(
         GraphQLParameters(urlQuery: request.query), rules, isEventSource: isEventSource)
       guard isPreflighted || operation.operationType == .subscription else { throw Self.forgery }
-      isBatch = false
+      list = nil
       operations = [operation]
     default:
       throw RequestRefusal(
@@ -61,7 +68,24 @@ struct InboundOperations: Sendable {
   /// One operation.
   init(_ operation: DynamicOperation) {
     operations = [operation]
-    isBatch = false
+    list = nil
+  }
+
+  /// An entry of a list. Its refusal is its result, and the other entries run.
+  private static func entry(
+    _ parameters: Result<GraphQLParameters, RequestRefusal>, _ gate: OperationGate, _ rules: OperationRules?
+  ) -> Entry {
+    parameters.flatMap { parameters in
+      Entry { () throws(RequestRefusal) in
+        let operation = try gate.operation(parameters, rules)
+        guard operation.operationType != .subscription else {
+          throw RequestRefusal(
+            406, "a list has one result for each entry, so a subscription cannot be an entry; send it alone",
+            code: "NOT_ACCEPTABLE")
+        }
+        return operation
+      }
+    }
   }
 
   /// Whether the request has a header that a page of another site can set only after a preflight.

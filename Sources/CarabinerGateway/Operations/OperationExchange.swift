@@ -137,9 +137,7 @@ final class OperationExchange: Sendable {
     trace?.failed(refusal.status, refusal.code)
     for (name, value) in refusal.headers { fields.set(name, value) }
     account?.note(failure: refusal.code, plugin: nil)
-    answer(
-      HTTPResponseStatus(statusCode: status), fields,
-      errors: RefusalText.json(refusal.message, code: refusal.code, refusal.extensions))
+    answer(HTTPResponseStatus(statusCode: status), fields, errors: refusal.json)
   }
 
   /// Answers a failed operation.

@@ -112,9 +112,10 @@ package final class OperationService: RequestHandler {
     let request = exchange.request
     var inbound = try InboundOperations(
       request, accepting: shape, gate: gate, policy: exchange.policy, limits: settings.limits)
-    exchange.account?.note(inbound.operations)
-    if inbound.isBatch { try charge(request, inbound.operations.count - 1, settings) }
-    if !inbound.isBatch, inbound.operations[0].operationType == .subscription, shape.subscription == nil {
+    exchange.account?.note(inbound)
+    if let list = inbound.list {
+      try charge(request, list.count - 1, settings)
+    } else if inbound.operations[0].operationType == .subscription, shape.subscription == nil {
       throw RequestRefusal(
         406, "a subscription's results come as text/event-stream, or multipart/mixed;subscriptionSpec=1.0; accept one of them",
         code: "NOT_ACCEPTABLE")
@@ -177,7 +178,7 @@ package final class OperationService: RequestHandler {
   private func run(
     _ inbound: InboundOperations, _ shape: ResponseFormat, _ exchange: OperationExchange
   ) async {
-    if inbound.isBatch { return await runBatch(inbound.operations, exchange) }
+    if let list = inbound.list { return await runList(list, exchange) }
     let operation = inbound.operations[0]
     if let (rule, key) = inbound.idempotency { return await runOnce(operation, key, by: rule, shape, exchange) }
     do {
@@ -219,29 +220,45 @@ package final class OperationService: RequestHandler {
     }
   }
 
-  /// Runs the operations of a batch one after the other, so that it has no more than one upstream request at a time.
-  private func runBatch(
-    _ operations: [DynamicOperation], _ exchange: OperationExchange
-  ) async {
+  /// Runs the entries of a list one after the other, so that it has no more than one upstream request at a time.
+  private func runList(_ list: [InboundOperations.Entry], _ exchange: OperationExchange) async {
     var body = ByteBuffer(string: "[")
-    for (index, operation) in operations.enumerated() {
+    for (index, entry) in list.enumerated() {
       if index > 0 { body.writeString(",") }
-      let trace = exchange.trace?.part(operation)
-      defer { trace?.end() }
       do {
-        body.writeBytes(try await wholeResult(of: begin(operation, exchange, trace), operation).body.bytes)
-      } catch is CancellationError {
-        return exchange.cancelled()
+        body.writeBytes(try await result(of: entry, exchange))
       } catch {
-        let failure = FailureAnswer(error, redact: redact)
-        exchange.log(error, operation, failure)
-        trace?.failed(failure.status, failure.code)
-        body.writeBytes(failure.json)
+        return exchange.cancelled()
       }
     }
     body.writeString("]")
     let compressed = exchange.isCompressedApart(body.readableBytes) ? await exchange.compressedApart(body) : nil
     exchange.answer(.ok, ["Content-Type": ResponseFormat.Whole.json.contentType], body, compressed: compressed)
+  }
+
+  /// The result of an entry of a list, as JSON text.
+  private func result(
+    of entry: InboundOperations.Entry, _ exchange: OperationExchange
+  ) async throws(CancellationError) -> [UInt8] {
+    let operation: DynamicOperation
+    switch entry {
+    case .success(let allowed): operation = allowed
+    case .failure(let refusal):
+      exchange.account?.note(failure: refusal.code, plugin: nil)
+      return refusal.json
+    }
+    let trace = exchange.trace?.part(operation)
+    defer { trace?.end() }
+    do {
+      return Array(try await wholeResult(of: begin(operation, exchange, trace), operation).body.bytes)
+    } catch let error as CancellationError {
+      throw error
+    } catch {
+      let failure = FailureAnswer(error, redact: redact)
+      exchange.log(error, operation, failure)
+      trace?.failed(failure.status, failure.code)
+      return failure.json
+    }
   }
 
   private func answerElsewhere(_ request: GatewayRequest, _ reply: GatewayReply) {

@@ -23,7 +23,7 @@ extension OperationService {
       by: Task(executorPreference: exchange.executor) { [self] in
         do {
           var inbound = try await InboundOperations(form, gate: gate, policy: exchange.policy)
-          exchange.account?.note(inbound.operations)
+          exchange.account?.note(inbound)
           try inbound.identify(exchange.request, settings.value)
           try admit(inbound, shape, exchange, limits)
         } catch let refusal as RequestRefusal {

@@ -38,8 +38,11 @@ package struct GraphQLParameters: Sendable {
   /// Parses a body with a list of requests; nil if it is not a list.
   ///
   /// - Parameter maximum: The maximum length of the list; with 1, lists are refused.
-  /// - Throws: A ``RequestRefusal`` with the status 400 or 415.
-  package static func batch(body: [UInt8], contentType: String?, maximum: Int) throws(RequestRefusal) -> [GraphQLParameters]? {
+  /// - Returns: The parameters of each entry, or its refusal.
+  /// - Throws: A ``RequestRefusal`` of the whole list with the status 400 or 415.
+  package static func batch(
+    body: [UInt8], contentType: String?, maximum: Int
+  ) throws(RequestRefusal) -> [Result<GraphQLParameters, RequestRefusal>]? {
     guard body.first(where: { !" \t\r\n".utf8.contains($0) }) == UInt8(ascii: "[") else { return nil }
     try requireJSON(contentType)
     guard maximum > 1 else {
@@ -48,14 +51,14 @@ package struct GraphQLParameters: Sendable {
     guard case .array(let entries) = try json(body.span, "the body"), (1...maximum).contains(entries.count) else {
       throw RequestRefusal(400, "a list may hold 1 to \(maximum) requests", code: "BATCH_LIMIT_EXCEEDED")
     }
-    var list: [GraphQLParameters] = []
-    for entry in entries {
-      guard let object = entry.object else {
-        throw RequestRefusal(400, "an entry of the list is a JSON \(entry.kind), not an object")
+    return entries.map { entry in
+      Result { () throws(RequestRefusal) in
+        guard let object = entry.object else {
+          throw RequestRefusal(400, "an entry of the list is a JSON \(entry.kind), not an object")
+        }
+        return try GraphQLParameters(isGET: false) { object[$0] }
       }
-      list.append(try GraphQLParameters(isGET: false) { object[$0] })
     }
-    return list
   }
 
   private static func requireJSON(_ contentType: String?) throws(RequestRefusal) {

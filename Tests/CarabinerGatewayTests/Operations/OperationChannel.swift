@@ -49,11 +49,14 @@ struct OperationChannel {
 
   /// Sends an operation by POST.
   func send(_ query: String, accept: String? = nil, fields: [String: String] = [:]) async throws {
+    try await send(body: JSONValue.object(["query": .string(query)]).serialized(), accept: accept, fields: fields)
+  }
+
+  private func send(body: [UInt8], accept: String?, fields: [String: String] = [:]) async throws {
     var head = HTTPRequestHead(version: .http1_1, method: .POST, uri: "/graphql")
     head.headers = ["Host": "localhost", "Content-Type": "application/json"]
     if let accept { head.headers.add(name: "Accept", value: accept) }
     for (name, value) in fields { head.headers.add(name: name, value: value) }
-    let body = JSONValue.object(["query": .string(query)]).serialized()
     try await channel.writeInbound(RequestPart.whole(RequestHead(head), ByteBuffer(bytes: body)))
   }
 
@@ -88,6 +91,12 @@ struct OperationChannel {
   /// The whole response to an operation.
   func answer(_ query: String, accept: String?) async throws -> Answer {
     try await send(query, accept: accept)
+    return try await whole()
+  }
+
+  /// The whole response to a body.
+  func answer(body: String, accept: String? = nil) async throws -> Answer {
+    try await send(body: Array(body.utf8), accept: accept)
     return try await whole()
   }
 
