@@ -42,13 +42,18 @@ final class InboundForm: @unchecked Sendable {
     try await field("operations", maximumBytes: limits.maximumBodyBytes)
   }
 
-  /// The files, which are read from the rest of the body.
+  /// The files, which are read from the rest of the body; nil for a form without files.
   ///
   /// - Parameter variables: The variables of the operation.
-  func uploadedForm(_ variables: JSONObject) async throws -> UploadedForm {
+  func uploadedForm(_ variables: JSONObject) async throws -> UploadedForm? {
     let bytes = try await field("map", maximumBytes: UploadMap.maximumBytes)
     let map = try UploadMap(bytes, variables: variables, maximumFiles: limits.maximumFiles)
     for file in map.files { files[file.name] = file }
+    if files.isEmpty || next == nil {
+      // The end of the form, unless a part or a file is wrong.
+      _ = try await filePiece()
+      return nil
+    }
     return UploadedForm(files: map.files, pieces: PullStream { try await self.filePiece().map { .element($0) } ?? .end })
   }
 
@@ -80,7 +85,7 @@ final class InboundForm: @unchecked Sendable {
         return content
       case nil:
         next = nil
-        throw RequestRefusal.form("the form ends behind \(name); send operations, map, and then the files")
+        return content
       }
     }
   }

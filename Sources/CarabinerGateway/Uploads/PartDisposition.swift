@@ -15,7 +15,7 @@ struct PartDisposition: Sendable {
     let dispositions = headers.filter { $0.name.lowercased() == "content-disposition" }
     // The syntax of the parameters is that of a media type.
     guard dispositions.count == 1, let text = dispositions.first?.value,
-      text.prefix(9).lowercased() == "form-data", let parsed = MediaType("form/\(text)"),
+      text.prefix(9).lowercased() == "form-data", let parsed = MediaType("form/\(Self.escapingBackslashes(text))"),
       let name = parsed.parameter("name"), name.utf8.count <= Self.maximumNameBytes
     else { throw .form("a part of the form has no Content-Disposition: form-data with a name") }
     self.name = name
@@ -26,6 +26,21 @@ struct PartDisposition: Sendable {
       throw .form("the Content-Type of the part \(UploadMap.quoted(name)) is malformed")
     }
     mediaType = type
+  }
+
+  /// The text with an escape for each backslash that stands for itself.
+  ///
+  /// Browsers send backslashes of names as they are. Other clients escape quotes and backslashes with them.
+  private static func escapingBackslashes(_ text: String) -> String {
+    var escaped = ""
+    var rest = Substring(text)
+    while let next = rest.popFirst() {
+      escaped.append(next)
+      guard next == "\\" else { continue }
+      let isEscape = rest.first == "\\" || rest.first == "\"" && rest.count > 1
+      escaped.append(isEscape ? rest.removeFirst() : "\\")
+    }
+    return escaped
   }
 
   /// The file name without the escapes of browsers, which are added again when the part is written.

@@ -107,14 +107,37 @@ struct UploadFormTests {
     #expect(uploads.files.withLock(\.self) == ["0 a application/octet-stream": Array("abc".utf8)])
   }
 
+  @Test("a form without files is a request like others", arguments: [1, 7, 100_000])
+  func withoutFiles(size: Int) async throws {
+    let uploads = Uploads()
+    let form = Self.form(Self.part("operations", #"{"query":"{ a }","variables":{"b":1}}"#), Self.part("map", "{}"))
+    #expect(try await answer(form, size: size, uploads: uploads).body == #"{"data":{"upload":"done"}}"#)
+    let operation = try #require(uploads.operations.withLock { $0.first })
+    #expect(operation.form == nil && operation.document == "{ a }" && operation.variables == ["b": 1])
+  }
+
+  @Test(
+    "backslashes in a file name stand for themselves, except before a quote or another one",
+    arguments: [
+      (#"C:\images\cat.png"#, #"C:\images\cat.png"#), (#"a\"b"#, #"a"b"#), (#"a\\b"#, #"a\b"#), (#"a\"#, #"a\"#),
+      (#"\\\x"#, #"\\x"#), (#"\n\%0A"#, "\\n\\\n"),
+    ])
+  func backslashes(sent: String, name: String) async throws {
+    let uploads = Uploads()
+    let form = Self.form(
+      Self.part("operations", Self.mutation), Self.part("map", #"{"0":["variables.file"]}"#), Self.part("0", "x", file: sent))
+    #expect(try await answer(form, uploads: uploads).status == 200)
+    #expect(uploads.files.withLock { Array($0.keys) } == ["0 \(name) application/octet-stream"])
+  }
+
   @Test(
     "a form that does not follow the specification is refused, and its reason is in the answer",
     arguments: [
       (form(part("map", "{}")), 400, "where operations is expected"),
       (form(part("0", "x", file: "a"), part("operations", mutation)), 400, "send operations, map, and then the files"),
       (form(part("operations", mutation), part("0", "x", file: "a")), 400, "where map is expected"),
-      (form(part("operations", mutation)), 400, "the form ends behind operations"),
-      (form(part("operations", mutation), part("map", #"{"0":["variables.file"]}"#)), 400, "the form ends behind map"),
+      (form(part("operations", mutation)), 400, "the form has no part map"),
+      (form(part("operations", mutation), part("map", #"{"0":["variables.file"]}"#)), 400, "the file \"0\" of map has not come"),
       ("--b--", 400, "the form has no part operations"), ("", 400, "it ends before its close delimiter"),
       ("--b\r\nnothing\r\n\r\n", 400, "a header of a part is malformed"),
       ("--b\r\nA: \(String(repeating: "a", count: 9000))", 400, "the headers of a part are too long"),
@@ -138,7 +161,7 @@ struct UploadFormTests {
       (#"{"0":["variables.file","variables.file"]}"#, "two files for"),
       (#"{"0":["variables.file"],"1":["variables.file"]}"#, "two files for"),
       (#"{"0":[]}"#, "must be a list of paths"), (#"{"0":"variables.file"}"#, "must be a list of paths"),
-      (#"{"0":[1]}"#, "must be a list of paths"), ("{}", "map names no file"), ("[]", "not an object"), ("{", "is not JSON"),
+      (#"{"0":[1]}"#, "must be a list of paths"), ("{}", "map does not name"), ("[]", "not an object"), ("{", "is not JSON"),
       (#"{"0":["variables.file"],"1":["variables.list.0"]}"#, "the file \\\"1\\\" of map has not come"),
       (#"{"1":["variables.file"]}"#, "map does not name"),
     ])
