@@ -11,9 +11,17 @@ package enum BoundedFile {
     case notText
   }
 
-  /// Reads a file as UTF-8.
+  /// The byte order mark that some programs write at the head of a text in UTF-8.
+  private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+  /// The bytes of a text, without the byte order mark at their head.
+  package static func withoutMark(_ bytes: [UInt8]) -> [UInt8] {
+    bytes.starts(with: mark) ? Array(bytes.dropFirst(mark.count)) : bytes
+  }
+
+  /// Reads a file as UTF-8, without a byte order mark at its head.
   package static func text(at path: String, maximumBytes: Int) throws(Fault) -> String {
-    guard let text = String(validating: try bytes(at: path, maximumBytes: maximumBytes), as: UTF8.self) else {
+    guard let text = String(validating: withoutMark(try bytes(at: path, maximumBytes: maximumBytes)), as: UTF8.self) else {
       throw .notText
     }
     return text

@@ -83,6 +83,23 @@ struct ManifestTests {
   }
 
   @Test(
+    "a byte order mark at the head of a file is skipped",
+    arguments: ["carabiner: 1\nx: 1", "---\ncarabiner: 1\nx: 1", "{\"carabiner\": 1, \"x\": 1}"])
+  func mark(text: String) throws {
+    func problems(_ text: String) -> [ManifestProblem]? {
+      do {
+        _ = try Manifest(bytes: Array(text.utf8), path: "chain", directory: nil)
+        return nil
+      } catch {
+        return (error as? ManifestError)?.problems
+      }
+    }
+    let found = try #require(problems(text))
+    #expect(found.map(\.code) == [.unknownKey] && found[0].position != nil)
+    #expect(problems("\u{FEFF}\(text)") == found)
+  }
+
+  @Test(
     "R20: stored responses are warned about if a forwarded field may identify a client",
     arguments: [
       ("[authorization]", true), ("[Accept-Language, COOKIE]", true), (#"["x-*"]"#, true), (#"["auth*"]"#, true),

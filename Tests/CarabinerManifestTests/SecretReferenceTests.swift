@@ -45,7 +45,9 @@ struct SecretReferenceTests {
     }
   }
 
-  @Test("one line end is removed from the end of a file", arguments: [("a\n", "a"), ("a\r\n", "a"), ("a\n\n", "a\n")])
+  @Test(
+    "one line end is removed from the end of a file, and a byte order mark from its head",
+    arguments: [("a\n", "a"), ("a\r\n", "a"), ("a\n\n", "a\n"), ("\u{FEFF}a\n", "a")])
   func lineEnd(contents: String, value: String) throws {
     try Data(contents.utf8).write(to: folder.file("secret"))
     #expect(try secrets().resolve("${file:secret}", at: here) == value)

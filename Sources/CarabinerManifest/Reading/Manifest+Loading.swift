@@ -68,7 +68,7 @@ extension Manifest {
   ///   - directory: The folder that relative paths start from; nil if there is none, and they are refused.
   /// - Throws: ``ManifestError`` with all problems.
   package init(bytes: [UInt8], path: String, directory: String?) throws {
-    guard let text = String(validating: bytes, as: UTF8.self) else {
+    guard let text = String(validating: BoundedFile.withoutMark(bytes), as: UTF8.self) else {
       throw ManifestError(path: path, problems: [Self.notText])
     }
     try self.init(text: text, path: path, directory: directory)

@@ -22,7 +22,7 @@ extension Manifest {
   /// - Parameter path: The path of the manifest, or its name if it is not in a file. Then all paths in it are absolute.
   /// - Returns: Nil if it is neither YAML nor JSON.
   package static func namedFiles(bytes: [UInt8], path: String) -> [String]? {
-    guard let text = String(validating: bytes, as: UTF8.self),
+    guard let text = String(validating: BoundedFile.withoutMark(bytes), as: UTF8.self),
       let document = try? ManifestDocument(text, Format(path: path, text: text))
     else { return nil }
     let folder = directory(of: path)

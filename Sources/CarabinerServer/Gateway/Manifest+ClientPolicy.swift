@@ -55,7 +55,7 @@ extension OperationList {
         throw ManifestProblem(.unreadable, at: file.pointer, "the list of operations \(file.path) \(reason)")
       }
       do throws(Fault) {
-        try add(bytes)
+        try add(BoundedFile.withoutMark(bytes))
       } catch {
         throw ManifestProblem(.invalidValue, at: file.pointer, "the list of operations \(file.path) cannot be used: \(error)")
       }
