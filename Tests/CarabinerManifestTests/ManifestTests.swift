@@ -100,6 +100,27 @@ struct ManifestTests {
   }
 
   @Test(
+    "names in lists of headers that have no effect are warned about",
+    arguments: [
+      (
+        "serve: {forward-headers: [accept, x-a, Host, te]}",
+        ["/serve/forward-headers/0", "/serve/forward-headers/2", "/serve/forward-headers/3"]
+      ),
+      ("serve: {return-headers: [date, x-request-id, etag]}", ["/serve/return-headers/0", "/serve/return-headers/1"]),
+      ("serve: {connection-init-headers: [accept, authorization]}", ["/serve/connection-init-headers/0"]),
+      ("serve: {forward-headers: [x-request-id, \"x-*\", \"sec-*\"], return-headers: [\"x-*\"]}", []),
+      (
+        "headers: {X-Caller: me, authorization: a}\nserve: {forward-headers: [\"x-*\", Authorization, cookie]}",
+        ["/serve/forward-headers/0", "/serve/forward-headers/1"]
+      ),
+    ])
+  func headersWithoutEffect(text: String, pointers: [String]) throws {
+    let manifest = try Manifest(text: "carabiner: 1\n\(text)")
+    #expect(manifest.warnings.map(\.pointer.description) == pointers)
+    #expect(manifest.warnings.allSatisfy { $0.code == .unusedSetting && $0.position != nil })
+  }
+
+  @Test(
     "R20: stored responses are warned about if a forwarded field may identify a client",
     arguments: [
       ("[authorization]", true), ("[Accept-Language, COOKIE]", true), (#"["x-*"]"#, true), (#"["auth*"]"#, true),

@@ -1,4 +1,5 @@
 package import Carabiner
+package import CarabinerWire
 
 /// Runs operations through the current chain.
 package protocol OperationRunner: Sendable {

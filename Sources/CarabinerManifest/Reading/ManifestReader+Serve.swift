@@ -39,6 +39,7 @@ extension ManifestReader {
       default: break
       }
     }
+    warnAboutHeaderLists(pointer)
     refuseUntrustedProxies(pointer)
     if object["shared"] == nil { refuseIdempotencyAlone(pointer) }
   }

@@ -8,7 +8,7 @@ extension Manifest {
       "properties": {
         "forward-headers": {
           "type": "array", "items": {"$ref": "#/$defs/headerPattern"},
-          "description": "Request headers that are sent to the upstream. Without it none is."
+          "description": "Request headers that are sent to the upstream. Without it none is. Headers that the manifest sets keep their value."
         },
         "return-headers": {
           "type": "array", "items": {"$ref": "#/$defs/headerPattern"},

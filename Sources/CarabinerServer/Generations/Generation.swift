@@ -4,6 +4,7 @@ internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest
 internal import CarabinerSources
+internal import CarabinerWire
 internal import Foundation
 internal import Synchronization
 
@@ -45,7 +46,8 @@ final class Generation: Sendable {
     self.number = number
     self.manifest = manifest
     self.host = host
-    forwardedHeaders = HeaderSelection(manifest.serve.forwardedHeaders)
+    // The values of the operator win against those of clients.
+    forwardedHeaders = HeaderSelection(manifest.serve.forwardedHeaders, except: host.headers.map(\.name))
     returnedHeaders = HeaderSelection(manifest.serve.returnedHeaders)
     connectionInitHeaders = HeaderSelection(manifest.serve.connectionInitHeaders)
     cachePolicy = manifest.serve.cachePolicy

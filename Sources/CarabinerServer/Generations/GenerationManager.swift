@@ -3,6 +3,7 @@ internal import CarabinerCurl
 internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest
+internal import CarabinerWire
 internal import Dispatch
 internal import Logging
 internal import Synchronization

@@ -1,4 +1,5 @@
 import Carabiner
+import CarabinerWire
 import FoundationEssentials
 import Logging
 import NIOCore

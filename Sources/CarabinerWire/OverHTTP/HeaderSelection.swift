@@ -1,5 +1,3 @@
-internal import CarabinerWire
-
 /// A list of header fields that are passed on. All others are removed.
 package struct HeaderSelection: Sendable, Hashable {
   /// Fields of a single connection or body, which are never passed on.
@@ -23,17 +21,23 @@ package struct HeaderSelection: Sendable, Hashable {
 
   /// Whether no field passes.
   package let isEmpty: Bool
+  /// Whether cookies of clients pass.
+  package private(set) var passesCookies = false
 
   /// Creates a selection of names. A name that ends with `*` matches all names with this prefix.
-  package init(_ patterns: [String]) {
+  ///
+  /// - Parameter excluded: Names that do not pass, in any case.
+  package init(_ patterns: [String], except excluded: [String] = []) {
+    let refused = Self.neverPassed.union(excluded.map { $0.lowercased() })
     let lowered = patterns.map { $0.lowercased() }
-    names = Set(lowered.filter { !$0.hasSuffix("*") }).subtracting(Self.neverPassed).sorted().map { Array($0.utf8) }
+    names = Set(lowered.filter { !$0.hasSuffix("*") }).subtracting(refused).sorted().map { Array($0.utf8) }
     prefixes = Set(lowered.filter { $0.hasSuffix("*") }).sorted().map { pattern in
       let text = String(pattern.dropLast())
-      let exceptions = Self.neverPassed.filter { $0.hasPrefix(text) }.sorted()
+      let exceptions = refused.filter { $0.hasPrefix(text) }.sorted()
       return Prefix(text: Array(text.utf8), exceptions: exceptions.map { Array($0.utf8) })
     }
-    isEmpty = patterns.isEmpty
+    isEmpty = names.isEmpty && prefixes.isEmpty
+    passesCookies = passes("cookie")
   }
 
   /// Whether a field of this name passes.
