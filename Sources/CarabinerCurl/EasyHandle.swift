@@ -256,7 +256,7 @@ internal import Glibc
     var list = unsafe curl_slist_append(nil, "Expect:")
     // Otherwise libcurl labels the body as a form.
     if request.headers["Content-Type"] == nil { unsafe list = curl_slist_append(list, "Content-Type:") }
-    for field in request.headers.fields {
+    for (index, field) in request.headers.enumerated() {
       guard field.isWellFormed else {
         unsafe curl_slist_free_all(list)
         throw TransportError.invalidHeader(field, of: request)
@@ -264,7 +264,10 @@ internal import Glibc
       // libcurl sets the length. A stale length after an interceptor's change would corrupt later requests.
       if ["content-length", "transfer-encoding"].contains(field.name.lowercased()) { continue }
       // libcurl interprets "Name:" as the removal of that header.
-      unsafe list = curl_slist_append(list, field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
+      var line = Array("\(field.name)\(field.value.isEmpty ? ";" : ": ")".utf8)
+      // The bytes and not the text, in which those that are not UTF-8 would be replaced.
+      line += request.headers.bytes[request.headers.valueRange(at: index)] + [0]
+      unsafe list = line.withUnsafeBytes { unsafe curl_slist_append(list, $0.baseAddress?.assumingMemoryBound(to: CChar.self)) }
     }
     _ = unsafe CCurl_setPointer(handle, CURLOPT_HTTPHEADER, list)
     unsafe curl_slist_free_all(headerList)

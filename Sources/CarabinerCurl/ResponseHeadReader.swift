@@ -20,7 +20,7 @@ struct ResponseHeadReader {
 
   private var state = State.statusLine
   private var status = 0
-  private var fields: [HTTPHeaders.Field] = []
+  private var fields: [(name: String, value: [UInt8])] = []
 
   /// Whether the head of the final response is complete. Body and trailers follow.
   var isComplete: Bool { state == .body }
@@ -65,15 +65,19 @@ struct ResponseHeadReader {
     }
     state = .body
     try checkLength()
-    return HTTPURLResponse(url: url, statusCode: status, headers: HTTPHeaders(fields), httpVersion: version)
+    var headers = HTTPHeaders()
+    headers.reserve(fields.count, bytes: 0)
+    for (name, value) in fields { headers.append(received: name.utf8Span.span, value.span) }
+    return HTTPURLResponse(url: url, statusCode: status, headers: headers, httpVersion: version)
   }
 
   /// Rejects a length that is not a number, and different lengths.
   private func checkLength() throws(Malformed) {
     var length: String?
     for field in fields where field.name.isSameHeaderName(as: "Content-Length") {
-      guard length == nil || length == field.value else { throw Malformed(reason: "it declares several lengths") }
-      length = field.value
+      let value = String(decoding: field.value, as: UTF8.self)
+      guard length == nil || length == value else { throw Malformed(reason: "it declares several lengths") }
+      length = value
     }
     if let length, !length.utf8.allSatisfy({ (0x30...0x39).contains($0) }) || Int64(length) == nil {
       throw Malformed(reason: "it declares a length that is not a number: \(length.prefix(40).debugDescription)")
@@ -86,8 +90,8 @@ struct ResponseHeadReader {
     }
     if let last = fields.indices.last, unsafe line[0] == 0x20 || line[0] == 9 {
       // RFC 9112, 5.2: a continuation line belongs to the value before it, joined by a space.
-      let rest = unsafe String(decoding: Self.trimmed(line[...]), as: UTF8.self)
-      fields[last].value += fields[last].value.isEmpty ? rest : " \(rest)"
+      let rest = unsafe Array(Self.trimmed(line[...]))
+      fields[last].value += fields[last].value.isEmpty ? rest : [0x20] + rest
       return
     }
     guard let colon = unsafe line.firstIndex(of: UInt8(ascii: ":")), colon > 0,
@@ -96,8 +100,7 @@ struct ResponseHeadReader {
       throw unsafe Malformed(reason: "a header has no name: \(String(decoding: line.prefix(40), as: UTF8.self).debugDescription)")
     }
     let name = unsafe String(decoding: line[..<colon], as: UTF8.self)
-    let value = unsafe String(decoding: Self.trimmed(line[(colon + 1)...]), as: UTF8.self)
-    fields.append(HTTPHeaders.Field(name: name, value: value))
+    fields.append((name: name, value: unsafe Array(Self.trimmed(line[(colon + 1)...]))))
   }
 
   private static func status(in line: UnsafeRawBufferPointer) throws(Malformed) -> Int {

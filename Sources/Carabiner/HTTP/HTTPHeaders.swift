@@ -19,13 +19,15 @@ public struct HTTPHeaders: Sendable, Hashable {
     }
   }
 
-  /// From the front, the names and values of all fields in order, in UTF-8, without anything between them. From the back, where each
+  /// From the front, the names and values of all fields in order, without anything between them. From the back, where each
   /// name and each value ends, as one number of eight bytes each. One array, because a message is copied from stage to stage.
   private var memory: [UInt8] = []
   /// How many bytes the names and values have.
   package private(set) var byteCount = 0
   /// The number of fields.
   public private(set) var count = 0
+  /// Whether a value may have bytes that are not UTF-8, as a peer sent them. They pass unchanged; a text of the value is repaired.
+  package private(set) var hasOtherBytes = false
 
   /// Room for most messages, which saves the steps of a growing array.
   private static let usualMemory = 512
@@ -130,6 +132,13 @@ extension HTTPHeaders {
     if memory.count - byteCount - 2 * count * Self.numberBytes < bytes + 2 * more * Self.numberBytes { grow(more, bytes) }
   }
 
+  /// Adds a field of another list, and keeps existing fields of the same name.
+  package mutating func append(fieldOf other: HTTPHeaders, at index: Int) {
+    let bytes = other.memory.span
+    append(bytes.extracting(other.nameRange(at: index)), bytes.extracting(other.valueRange(at: index)))
+    hasOtherBytes = hasOtherBytes || other.hasOtherBytes
+  }
+
   /// Adds a field and keeps existing fields of the same name. Both texts must be UTF-8.
   package mutating func append(_ name: Span<UInt8>, _ value: Span<UInt8>) {
     reserve(1, bytes: name.count + value.count)
@@ -147,27 +156,28 @@ extension HTTPHeaders {
     count += 1
   }
 
-  /// Adds fields as a peer sent them. Bytes that are not UTF-8 are replaced.
+  /// Adds fields as a peer sent them. Names are tokens, and values may have bytes that are not UTF-8.
   ///
   /// - Parameter field: Returns the places of a name and its value in the bytes.
   package mutating func append(
     received bytes: Span<UInt8>, count more: Int, _ field: (_ index: Int) -> (name: Range<Int>, value: Range<Int>)
   ) {
     reserve(more, bytes: bytes.count)
-    let isASCII = bytes.isASCII
     for index in 0..<more {
       let (name, value) = field(index)
-      if isASCII {
-        append(bytes.extracting(name), bytes.extracting(value))
-      } else {
-        add(name: Self.repaired(bytes.extracting(name)), value: Self.repaired(bytes.extracting(value)))
-      }
+      append(bytes.extracting(name), bytes.extracting(value))
     }
+    if !bytes.isASCII { hasOtherBytes = hasOtherBytes || !bytes.isUTF8 }
   }
 
-  private static func repaired(_ text: Span<UInt8>) -> String {
-    unsafe text.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+  /// Adds a field as a peer sent it. The name is a token, and the value may have bytes that are not UTF-8.
+  package mutating func append(received name: Span<UInt8>, _ value: Span<UInt8>) {
+    append(name, value)
+    if !value.isASCII { hasOtherBytes = hasOtherBytes || !value.isUTF8 }
   }
+
+  /// The same fields, for readers that require UTF-8. Bytes that are not are replaced.
+  package var repaired: HTTPHeaders { hasOtherBytes ? HTTPHeaders(fields) : self }
 
   /// Adds all fields of another list, and keeps existing fields of the same names.
   package mutating func append(contentsOf other: HTTPHeaders) {
@@ -185,6 +195,7 @@ extension HTTPHeaders {
     }
     byteCount += other.byteCount
     count += other.count
+    hasOtherBytes = hasOtherBytes || other.hasOtherBytes
   }
 
   @inline(__always) private static func copy(_ bytes: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer) {
@@ -207,6 +218,7 @@ extension HTTPHeaders {
   package mutating func removeAllKeepingMemory() {
     byteCount = 0
     count = 0
+    hasOtherBytes = false
   }
 
   /// How many bytes are kept for names, values and numbers.
@@ -238,6 +250,7 @@ extension HTTPHeaders {
   private func without(_ name: Span<UInt8>, from start: Int, replacing place: Int?, by value: Span<UInt8>) -> HTTPHeaders {
     var kept = HTTPHeaders()
     kept.reserve(count, bytes: byteCount + value.count)
+    kept.hasOtherBytes = hasOtherBytes
     let all = memory.span
     for index in 0..<count where index < start || !isName(name, at: index) {
       let old = all.extracting(nameRange(at: index))

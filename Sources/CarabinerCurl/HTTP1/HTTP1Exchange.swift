@@ -146,7 +146,7 @@ final class HTTP1Exchange: Exchange, @unchecked Sendable {
 }
 
 extension HTTPHeaders {
-  /// The headers of a message. Values that are not UTF-8 are repaired.
+  /// The headers of a message.
   fileprivate init(_ block: HeaderBlock) {
     self.init()
     append(received: block.bytes.span, count: block.count) { (block.nameRange(at: $0), block.valueRange(at: $0)) }

@@ -21,8 +21,8 @@ package struct ReplyFields: Sendable {
   /// Adds a field, and keeps others of the same name.
   package mutating func add(_ name: String, _ value: String) { list.add(name: name, value: value) }
 
-  /// Adds a field, and keeps others of the same name. Both texts must be UTF-8.
-  mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>) { list.append(name, value) }
+  /// Adds a field of an upstream, and keeps others of the same name. The name is a token, and the value may have bytes that are not UTF-8.
+  mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>) { list.append(received: name, value) }
 
   /// Adds a field, and removes others of the same name.
   package mutating func set(_ name: String, _ value: String) {
@@ -33,8 +33,16 @@ package struct ReplyFields: Sendable {
   /// Removes the fields of a name.
   package mutating func remove(_ name: String) { list.remove(name) }
 
-  /// The fields as NIO's list.
-  var headers: NIOHTTP1.HTTPHeaders { NIOHTTP1.HTTPHeaders(list.map { ($0.name, $0.value) }) }
+  /// The fields as NIO's list. A value that is not UTF-8 is an ``OpaqueText``.
+  var headers: NIOHTTP1.HTTPHeaders {
+    NIOHTTP1.HTTPHeaders(
+      list.enumerated().map { index, field in
+        guard list.hasOtherBytes || OpaqueText.isMarked(field.value),
+          let text = OpaqueText.utf8(of: list.bytes.span.extracting(list.valueRange(at: index)))
+        else { return (field.name, field.value) }
+        return (field.name, String(decoding: text, as: UTF8.self))
+      })
+  }
 }
 
 extension ReplyFields: ExpressibleByDictionaryLiteral {

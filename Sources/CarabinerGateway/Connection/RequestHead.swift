@@ -50,7 +50,13 @@ package struct RequestHead: Sendable {
   /// The head of a request on an HTTP/2 stream, which carries one request.
   init(_ head: HTTPRequestHead) {
     var headers = Carabiner.HTTPHeaders()
-    for (name, value) in head.headers { headers.add(name: name, value: value) }
+    for (name, value) in head.headers {
+      if OpaqueText.isMarked(value), let bytes = OpaqueText.bytes(of: Array(value.utf8)) {
+        headers.append(received: name.utf8Span.span, bytes.span)
+      } else {
+        headers.add(name: name, value: value)
+      }
+    }
     self.init(
       method: head.method, target: head.uri, version: head.version, headers: headers, keepsAlive: false, check: nil)
   }

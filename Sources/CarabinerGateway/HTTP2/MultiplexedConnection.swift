@@ -47,7 +47,9 @@ final class MultiplexedConnection: ChannelInboundHandler {
     let clock = NIOLoopBound(ConnectionClock(channel.eventLoop, limits), eventLoop: channel.eventLoop)
     let ledger = StreamLedger(upkeep, channel.eventLoop)
     let frames = FrameOutlet(maximumIdleFrames: limits.maximumIdleFrames)
+    let bytes = NIOLoopBound(FieldBytes(), eventLoop: channel.eventLoop)
     try pipeline.addHandler(frames)
+    try pipeline.addHandler(bytes.value)
     _ = try pipeline.configureHTTP2Pipeline(
       mode: .server, connectionConfiguration: connection(limits), streamConfiguration: streams(limits),
       streamDelegate: ledger
@@ -59,7 +61,7 @@ final class MultiplexedConnection: ChannelInboundHandler {
         open.value += 1
         stream.closeFuture.whenComplete { _ in open.value -= 1 }
         try pipeline.addHandler(StreamEnding())
-        try pipeline.addHandler(StreamFieldCheck())
+        try pipeline.addHandler(StreamFieldCheck(bytes.value))
         try pipeline.addHandler(HTTP2FramePayloadToHTTP1ServerCodec())
         try pipeline.addHandler(NIOHTTPResponseHeadersValidator())
         try pipeline.addHandler(StreamParts())

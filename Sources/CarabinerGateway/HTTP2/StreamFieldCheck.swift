@@ -3,14 +3,32 @@ internal import NIOCore
 internal import NIOHPACK
 internal import NIOHTTP2
 
-/// Resets streams with malformed fields that the library accepts (RFC 9113, 8.1.1).
-final class StreamFieldCheck: ChannelInboundHandler {
+/// Resets streams with malformed fields that the library accepts (RFC 9113, 8.1.1), and keeps an ``OpaqueText`` out of its tables.
+final class StreamFieldCheck: ChannelDuplexHandler {
   typealias InboundIn = HTTP2Frame.FramePayload
   typealias InboundOut = HTTP2Frame.FramePayload
+  typealias OutboundIn = HTTP2Frame.FramePayload
   typealias OutboundOut = HTTP2Frame.FramePayload
 
+  private let bytes: FieldBytes
   private var hasHead = false
   private var isMalformed = false
+
+  init(_ bytes: FieldBytes) { self.bytes = bytes }
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    guard case .headers(var frame) = unwrapOutboundIn(data), frame.headers.contains(where: { OpaqueText.isMarked($0.value) })
+    else {
+      return context.write(data, promise: promise)
+    }
+    var headers = HPACKHeaders()
+    for (name, value, indexing) in frame.headers {
+      headers.add(name: name, value: value, indexing: OpaqueText.isMarked(value) ? .nonIndexable : indexing)
+    }
+    frame.headers = headers
+    bytes.expectOpaqueText()
+    context.write(wrapOutboundOut(.headers(frame)), promise: promise)
+  }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !isMalformed else { return }

@@ -82,8 +82,11 @@ extension StoredAnswer {
   /// The answer for a result, with the header fields that the client gets.
   fileprivate init(_ response: GraphQLResponse<DynamicOperation>, returning returned: HeaderSelection) {
     var fields: [[String]] = []
-    for field in response.httpResponse?.headers ?? [:] where returned.passes(field.name.utf8.span) && field.isWellFormed {
-      fields.append([field.name, field.value])
+    if let headers = response.httpResponse?.headers {
+      headers.forEach(passedBy: returned) { index in
+        let field = headers[index]
+        if field.isWellFormed { fields.append([field.name, field.value]) }
+      }
     }
     self.init(
       status: Int(ResponseFormat.Whole.graphQLResponse.status(of: response).code), fields: fields,

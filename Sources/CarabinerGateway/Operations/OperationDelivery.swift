@@ -73,11 +73,11 @@ struct OperationDelivery {
     if running.returnedHeaders.isEmpty { return }
     let headers = head.headers
     fields.reserve(headers.count + Self.furtherFields, bytes: headers.byteCount + Self.furtherBytes)
-    let bytes = headers.bytes.span
-    for index in headers.indices {
+    headers.forEach(passedBy: running.returnedHeaders) { index in
+      let bytes = headers.bytes.span
       let (name, value) = (bytes.extracting(headers.nameRange(at: index)), bytes.extracting(headers.valueRange(at: index)))
       // A field from the upstream may be malformed.
-      if running.returnedHeaders.passes(name), name.isToken, value.isPlainValue { fields.add(name, value) }
+      if name.isToken, value.isPlainValue { fields.add(name, value) }
     }
   }
 

@@ -88,12 +88,14 @@ enum PluginFetch {
     unsafe head.size = unsafe UInt32(MemoryLayout<crb_head>.size)
     unsafe head.status = UInt32(clamping: response.statusCode)
     unsafe head.url = unsafe views.copy(response.url.absoluteString, limit: .max) ?? .absent
-    let copy = unsafe response.headers.bytes.withUnsafeBytes { bytes in
-      unsafe views.copy(UnsafeRawBufferPointer(rebasing: bytes[..<response.headers.byteCount]), limit: .max)
+    // Plugins read UTF-8 (rule R2).
+    let received = response.headers.repaired
+    let copy = unsafe received.bytes.withUnsafeBytes { bytes in
+      unsafe views.copy(UnsafeRawBufferPointer(rebasing: bytes[..<received.byteCount]), limit: .max)
     }
     let headers =
       unsafe copy?.ptr.map { copy in
-        unsafe response.headers.indices.map { unsafe response.headers.view(at: $0, in: copy) }
+        unsafe received.indices.map { unsafe received.view(at: $0, in: copy) }
       } ?? []
     unsafe headers.withUnsafeBufferPointer { headers in
       unsafe head.headers = headers.baseAddress

@@ -134,11 +134,9 @@ final class GenerationManager: OperationRunner {
   ) -> HTTPHeaders {
     var forwarded = HTTPHeaders()
     if selection.isEmpty { return forwarded }
-    let bytes = headers.bytes.span
-    for index in headers.indices {
-      let name = bytes.extracting(headers.nameRange(at: index))
-      if selection.passes(name) { forwarded.append(name, bytes.extracting(headers.valueRange(at: index))) }
-    }
+    headers.forEach(passedBy: selection) { forwarded.append(fieldOf: headers, at: $0) }
+    // Clients of HTTP/2 split their cookies into several fields (RFC 9113, 8.2.3).
+    if selection.passesCookies { forwarded.joinFields(of: "Cookie", by: "; ") }
     // Also if the client sent no ID or a malformed one.
     if selection.passes(RequestID.field) { forwarded[RequestID.field] = requestID }
     return forwarded

@@ -93,6 +93,16 @@ extension Span<UInt8> {
     return true
   }
 
+  /// Whether the bytes are UTF-8.
+  package var isUTF8: Bool {
+    do {
+      _ = try UTF8Span(validating: self)
+      return true
+    } catch {
+      return false
+    }
+  }
+
   /// Whether all bytes are ASCII.
   @inlinable package var isASCII: Bool {
     var index = 0

@@ -1,4 +1,5 @@
 import Carabiner
+import CarabinerWire
 import FoundationEssentials
 import TestTools
 import Testing
@@ -37,7 +38,7 @@ struct HTTPHeadersTests {
     }
   }
 
-  @Test("fields that a peer sent are added as they came, and bytes that are not UTF-8 are replaced")
+  @Test("fields that a peer sent keep their bytes through changes and copies; their text is repaired")
   func received() {
     for (letter, value) in [(UInt8(ascii: "a"), "plain"), (0xFF, "pl\u{FFFD}in")] {
       var bytes = Array("n: plain, o: x".utf8)
@@ -45,7 +46,46 @@ struct HTTPHeadersTests {
       var headers: HTTPHeaders = ["First": "0"]
       headers.append(received: bytes.span, count: 2) { $0 == 0 ? (0..<1, 3..<8) : (10..<11, 13..<14) }
       #expect(headers.fields.map(\.name) == ["First", "n", "o"] && headers.fields.map(\.value) == ["0", value, "x"])
+      headers["First"] = nil
+      headers["o"] = "y"
+      var copies = [headers, HTTPHeaders(), HTTPHeaders(), ["Other": "1"]]
+      copies[1].replace(with: headers)
+      copies[2].append(fieldOf: headers, at: 0)
+      copies[3].append(contentsOf: headers)
+      for copy in copies {
+        let place = copy.firstIndex(of: "n").map { copy.valueRange(at: $0) }
+        #expect(place.map { Array(copy.bytes[$0]) } == Array(bytes[3..<8]))
+        #expect(copy.repaired.bytes.prefix(copy.repaired.byteCount).span.isUTF8 && copy.repaired["n"] == value)
+      }
     }
+  }
+
+  @Test(
+    "fields that Connection names are not passed on, nor are those that are not selected",
+    arguments: [
+      (["x-hop"], ["X-Tenant", "Cookie"]), (["Keep-Alive, X-HOP , cookie", "close"], ["X-Tenant"]),
+      (["keep-alive"], ["X-Hop", "X-Tenant", "Cookie"]),
+      (["CLOSE"], ["X-Hop", "X-Tenant", "Cookie"]), (["close", "x-tenant"], ["X-Hop", "Cookie"]),
+      ([], ["X-Hop", "X-Tenant", "Cookie"]),
+    ])
+  func passed(connection: [String], expected: [String]) {
+    var headers: HTTPHeaders = ["X-Hop": "1", "X-Tenant": "2", "Cookie": "a=b", "Other": "3", "Host": "x"]
+    for value in connection { headers.add(name: "Connection", value: value) }
+    var passed: [String] = []
+    headers.forEach(passedBy: HeaderSelection(["x-*", "cookie", "connection", "host"])) { passed.append(headers[$0].name) }
+    #expect(passed == expected)
+  }
+
+  @Test("fields of one name are joined in the place of the first, with all bytes")
+  func joined() {
+    var headers: HTTPHeaders = ["Cookie": "a=1", "X": "0", "cookie": "b=2"]
+    headers.append(received: "COOKIE".utf8Span.span, [0x63, 0x3D, 0xFC].span)
+    headers.joinFields(of: "cookie", by: "; ")
+    #expect(headers.map(\.name) == ["Cookie", "X"])
+    #expect(Array(headers.bytes[headers.valueRange(at: 0)]) == Array("a=1; b=2; c=".utf8) + [0xFC])
+    headers.joinFields(of: "x", by: "; ")
+    headers.joinFields(of: "none", by: "; ")
+    #expect(headers["X"] == "0" && headers.count == 2)
   }
 
   @Test("random changes leave what a list of names and values has", arguments: 0..<20)

@@ -113,9 +113,9 @@ extension GroupCall {
   func visibleHeaders(in hook: Hook, of kind: StageKind) -> HTTPHeaders? {
     let source = Contract.headerSource(in: hook, of: kind)
     let current = source == .response ? staged.head?.headers ?? message?.headers(of: source) : message?.headers(of: source)
-    guard staged.headerEditCount > 0, var headers = current else { return current }
+    guard staged.headerEditCount > 0, var headers = current else { return current?.repaired }
     headers.apply(staged)
-    return headers
+    return headers.repaired
   }
 
   /// Stages a field; an absent value removes the fields of the name.
@@ -148,7 +148,9 @@ extension GroupCall {
     return message?.headers(of: source) != nil
   }
 
+  /// The fields as a plugin sees them, whose texts are UTF-8 (rule R2).
   func headerArray(_ headers: HTTPHeaders) -> UnsafeMutablePointer<crb_header>? {
+    let headers = headers.repaired
     let size = unsafe MemoryLayout<crb_header>.stride * max(headers.count, 1)
     guard let memory = unsafe views.allocate(size, alignment: 16, limit: .max) else { return nil }
     let array = unsafe memory.assumingMemoryBound(to: crb_header.self)
