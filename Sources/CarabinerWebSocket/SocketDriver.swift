@@ -113,6 +113,11 @@ final class SocketDriver: @unchecked Sendable {
     }
   }
 
+  /// Runs a body later.
+  func schedule(in delay: Duration, _ body: @escaping @Sendable () -> Void) -> Scheduled<Void> {
+    loop.scheduleTask(in: TimeAmount(delay), body)
+  }
+
   /// Sets whether a lost connection is opened again.
   func setReconnects(_ reconnects: Bool) { loop.execute { self.session.options.reconnects = reconnects } }
 

@@ -14,15 +14,30 @@ final class SocketOpening: Sendable {
   let endpoint: WebSocketEndpoint
   let configuration: WebSocketTransport.Configuration
   private let credentials: Mutex<Credentials>
-  private let context = Mutex<NIOSSLContext?>(nil)
+  private let tls: SocketTLS
 
   /// - Throws: ``WebSocketError`` if a header is malformed.
-  init(endpoint: WebSocketEndpoint, headers: HTTPHeaders, configuration: WebSocketTransport.Configuration) throws(WebSocketError)
-  {
+  convenience init(
+    endpoint: WebSocketEndpoint, headers: HTTPHeaders, configuration: WebSocketTransport.Configuration
+  ) throws(WebSocketError) {
+    try self.init(endpoint, headers, configuration, SocketTLS())
+  }
+
+  private init(
+    _ endpoint: WebSocketEndpoint, _ headers: HTTPHeaders, _ configuration: WebSocketTransport.Configuration, _ tls: SocketTLS
+  ) throws(WebSocketError) {
     try Self.check(headers, endpoint)
     self.endpoint = endpoint
     credentials = Mutex(Credentials(headers: headers, payload: configuration.connectionPayload))
     self.configuration = configuration
+    self.tls = tls
+  }
+
+  /// The same settings with other headers.
+  ///
+  /// - Throws: ``WebSocketError`` if a header is malformed.
+  func copy(with headers: HTTPHeaders) throws(WebSocketError) -> SocketOpening {
+    try SocketOpening(endpoint, headers, configuration, tls)
   }
 
   private static func check(_ headers: HTTPHeaders, _ endpoint: WebSocketEndpoint) throws(WebSocketError) {
@@ -53,11 +68,11 @@ final class SocketOpening: Sendable {
     WebSocketError(code, message, url: endpoint.url.absoluteString, statusCode: statusCode)
   }
 
-  /// The TLS context. It is created only once, because that reads all certificates of the system.
+  /// The TLS context. It is created only once for all copies, because that reads all certificates of the system.
   ///
   /// - Throws: ``WebSocketError`` if the certificates cannot be read.
   func tlsContext() throws -> NIOSSLContext {
-    try context.withLock { context in
+    try tls.context.withLock { context in
       if let context { return context }
       var tls = TLSConfiguration.makeClientConfiguration()
       tls.applicationProtocols = ["http/1.1"]
@@ -74,4 +89,9 @@ final class SocketOpening: Sendable {
       }
     }
   }
+}
+
+/// The TLS context of the connections of a transport.
+private final class SocketTLS: Sendable {
+  let context = Mutex<NIOSSLContext?>(nil)
 }

@@ -47,6 +47,9 @@ extension WebSocketTransport {
     public var maximumBufferedBytes = Self.defaultMaximumBufferedBytes
     /// The maximal nesting depth of the JSON of a result.
     public var maximumDepth = ResponseLimits.defaultMaximumDepth
+    /// The limits for connections whose handshakes have the headers of requests; nil if headers of requests are not sent, and all
+    /// operations share one connection.
+    package var identities: IdentityLimits?
     /// The path of a PEM file with the certificate authorities to trust; nil for those of the system.
     public var certificateAuthorityFile: String?
     /// Makes the ids of operations; nil for increasing numbers.

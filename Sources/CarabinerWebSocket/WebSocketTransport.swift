@@ -13,6 +13,8 @@ public struct WebSocketTransport: NetworkTransport {
   public let store: ApolloStore
   private let chain: RequestChainNetworkTransport
   private let socket: SocketHandle
+  /// The connections with the headers of requests; nil if all operations share one connection.
+  private let identities: IdentitySockets?
   private let clientHeaders: HTTPHeaders
   private let reports: DelegateReports
 
@@ -35,12 +37,15 @@ public struct WebSocketTransport: NetworkTransport {
     let opening = try SocketOpening(endpoint: WebSocketEndpoint(url), headers: headers, configuration: configuration)
     let reports = DelegateReports()
     let socket = SocketHandle(SocketDriver(opening) { reports.take($0) })
+    let identities = configuration.identities.map { IdentitySockets($0, like: opening, clientHeaders: clientHeaders) }
     let transport: @Sendable (SocketHandle) -> WebSocketTransport = { socket in
-      WebSocketTransport(
+      let sender: any ResultTransport = if let identities { identities } else { socket }
+      return WebSocketTransport(
         chain: RequestChainNetworkTransport(
-          interceptorProvider: interceptorProvider, endpointURL: url, resultTransport: socket, store: store,
-          wireOptions: wireOptions, maximumAttempts: maximumAttempts, observer: observer),
-        socket: socket, clientHeaders: clientHeaders, reports: reports)
+          interceptorProvider: interceptorProvider, endpointURL: url, resultTransport: sender, store: store,
+          additionalHeaders: identities == nil ? [:] : additionalHeaders, wireOptions: wireOptions,
+          maximumAttempts: maximumAttempts, observer: observer),
+        socket: socket, identities: identities, clientHeaders: clientHeaders, reports: reports)
     }
     self = transport(socket)
     // Delegates get a copy. One that is kept here would keep the connection open.
@@ -48,11 +53,13 @@ public struct WebSocketTransport: NetworkTransport {
   }
 
   private init(
-    chain: RequestChainNetworkTransport, socket: SocketHandle, clientHeaders: HTTPHeaders, reports: DelegateReports
+    chain: RequestChainNetworkTransport, socket: SocketHandle, identities: IdentitySockets?, clientHeaders: HTTPHeaders,
+    reports: DelegateReports
   ) {
     store = chain.store
     self.chain = chain
     self.socket = socket
+    self.identities = identities
     self.clientHeaders = clientHeaders
     self.reports = reports
   }
@@ -97,7 +104,10 @@ public struct WebSocketTransport: NetworkTransport {
   /// Ends all operations and closes the connection permanently.
   ///
   /// Releasing the transport has the same effect. This method also waits until the connection is closed, at most one second.
-  public func shutDown() async { await socket.driver.shutDown() }
+  public func shutDown() async {
+    await socket.driver.shutDown()
+    await identities?.shutDown()
+  }
 }
 
 /// Closes the connection when no transport and no stream refers to it.

@@ -37,14 +37,17 @@ public struct RequestChainNetworkTransport: UploadingNetworkTransport {
   /// Creates a transport for one endpoint that does not use HTTP requests, for example over a WebSocket.
   ///
   /// GraphQL interceptors, cache and retries work as with HTTP. HTTP interceptors and the parser are not used.
+  ///
+  /// - Parameter additionalHeaders: Headers of every request, for a transport that sends headers of requests.
   public init(
     interceptorProvider: any InterceptorProvider = DefaultInterceptorProvider.shared, endpointURL: URL,
-    resultTransport: any ResultTransport, store: ApolloStore = ApolloStore(), wireOptions: WireOptions = WireOptions(),
-    maximumAttempts: Int = Self.defaultMaximumAttempts, observer: any ChainObserver = CacheFailureLog()
+    resultTransport: any ResultTransport, store: ApolloStore = ApolloStore(), additionalHeaders: HTTPHeaders = [:],
+    wireOptions: WireOptions = WireOptions(), maximumAttempts: Int = Self.defaultMaximumAttempts,
+    observer: any ChainObserver = CacheFailureLog()
   ) {
     self.init(
       interceptorProvider: interceptorProvider, endpointURL: endpointURL, leg: .results(resultTransport), store: store,
-      additionalHeaders: [:], wireOptions: wireOptions, maximumAttempts: maximumAttempts, observer: observer)
+      additionalHeaders: additionalHeaders, wireOptions: wireOptions, maximumAttempts: maximumAttempts, observer: observer)
   }
 
   private init(

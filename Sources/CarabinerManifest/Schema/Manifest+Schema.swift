@@ -87,7 +87,7 @@ extension Manifest {
             "connect-timeout": {"$ref": "#/$defs/duration", "default": "10s"},
             "connections-per-host": {
               "type": "integer", "minimum": 1, "maximum": 100000,
-              "description": "The most connections to one server. Further requests wait. Without it there is no limit."
+              "description": "The most connections to one server. Further requests wait. Without it there is no limit. It also limits WebSockets to the upstream, one for each set of headers; further ones fail. Without it, there may be 10,000."
             },
             "maximum-head": {"$ref": "#/$defs/size", "default": "256KiB"},
             "maximum-body": {"$ref": "#/$defs/size", "default": "64MiB"},

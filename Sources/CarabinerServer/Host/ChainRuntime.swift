@@ -3,6 +3,7 @@ internal import CarabinerABI
 internal import CarabinerCurl
 internal import CarabinerDigest
 internal import CarabinerFiles
+internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest
 internal import CarabinerWebSocket
@@ -242,8 +243,23 @@ extension WebSocketTransport {
     configuration.maximumMergedBytes = manifest.settings.maximumBodyBytes
     configuration.connectTimeout = manifest.settings.connectTimeout
     configuration.certificateAuthorityFile = manifest.settings.certificateAuthorityFile
+    configuration.identities = IdentityLimits(manifest.settings)
     try self.init(
       url: url, interceptorProvider: chain, store: store, additionalHeaders: headers, wireOptions: manifest.wireOptions,
       configuration: configuration, maximumAttempts: manifest.settings.maximumAttempts, observer: observer)
+  }
+}
+
+extension WebSocketTransport.IdentityLimits {
+  /// Fields about one request, and fields of a body, which a handshake does not have.
+  private static let ignored = [
+    RequestID.field, "traceparent", "tracestate", "content-length", "content-encoding", "transfer-encoding", "te", "trailer",
+    "expect",
+  ]
+
+  fileprivate init(_ settings: Manifest.Settings) {
+    self.init()
+    connections = settings.connectionsPerHost ?? connections
+    ignoredHeaders = Self.ignored
   }
 }
