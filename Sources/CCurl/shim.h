@@ -26,6 +26,17 @@ static inline CURLcode CCurl_setReadFunction(CURL *easy, CCurl_writeFunction fun
   return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_READDATA, context) : code;
 }
 
+typedef int (*CCurl_seekFunction)(void *context, curl_off_t offset, int origin);
+static inline CURLcode CCurl_setSeekFunction(CURL *easy, CCurl_seekFunction function, void *context) {
+  CURLcode code = curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, function);
+  return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_SEEKDATA, context) : code;
+}
+typedef int (*CCurl_debugFunction)(CURL *easy, curl_infotype type, char *bytes, size_t count, void *context);
+static inline CURLcode CCurl_setDebugFunction(CURL *easy, CCurl_debugFunction function, void *context) {
+  CURLcode code = curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, function);
+  return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_DEBUGDATA, context) : code;
+}
+
 /* Called before each time that libcurl sends the request of a transfer. */
 typedef int (*CCurl_beginFunction)(void *context, char *address, char *localAddress, int port, int localPort);
 static inline void CCurl_setBeginFunction(CURL *easy, CCurl_beginFunction function, void *context) {

@@ -17,18 +17,25 @@ struct CurlFailure {
   private let detail: String
   private let request: URLRequest
   private let isHeadComplete: Bool
+  private let isUnprocessed: Bool
+  private let hasNoDetail: Bool
+  private let usedKeptConnection: Bool
   private let verification: Int
 
   /// - Parameters:
   ///   - isHeadComplete: Whether the head of the response had arrived.
+  ///   - isUnprocessed: Whether the server said that it did not process the request.
   ///   - easy: The handle that failed, before its reset.
-  init(_ code: CURLcode, of easy: EasyHandle, request: URLRequest, isHeadComplete: Bool) {
+  init(_ code: CURLcode, of easy: EasyHandle, request: URLRequest, isHeadComplete: Bool, isUnprocessed: Bool = false) {
     let detail = easy.errorDetail
     self.code = code
+    hasNoDetail = detail.isEmpty
+    usedKeptConnection = easy.usedKeptConnection
     // libcurl quotes a proxy that it cannot use, with its password.
     self.detail = detail.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : PrintableURL(detail).description
     self.request = request
     self.isHeadComplete = isHeadComplete
+    self.isUnprocessed = isUnprocessed
     verification = easy.verificationResult
   }
 
@@ -45,6 +52,8 @@ struct CurlFailure {
 
   private var explanation: (TransportError.Code, String) {
     switch code {
+    case _ where isUnprocessed:
+      (.connectionLost, "\(place) refused the request before it ran it, over HTTP/2; check the load of the server, and its log")
     case CURLE_URL_MALFORMAT:
       (.unsupportedURL, "the URL is not a valid http or https URL: \(detail); check the endpoint")
     case CURLE_COULDNT_RESOLVE_HOST:
@@ -77,7 +86,13 @@ struct CurlFailure {
     case CURLE_SEND_FAIL_REWIND:
       (.connectionLost, Self.notSentAgain(to: place))
     case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR:
-      (.connectionLost, "the connection to \(place) ended in the middle: \(detail); check the log of the server")
+      connectionLost
+    case CURLE_PARTIAL_FILE where !isHeadComplete:
+      // A stream of HTTP/2 whose connection ended.
+      connectionLost
+    case CURLE_HTTP2 where hasNoDetail:
+      // The server ended an HTTP/2 connection with GOAWAY.
+      connectionLost
     case CURLE_PARTIAL_FILE:
       (.connectionLost, "the body of the response ended before its length: \(detail); check the log of the server")
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING, CURLE_HTTP2, CURLE_HTTP2_STREAM:
@@ -94,6 +109,13 @@ struct CurlFailure {
   static func notSentAgain(to place: String) -> String {
     "the connection to \(place) ended before a response; the request is not sent again, because the server may have run it; "
       + "check that before you repeat it"
+  }
+
+  private var connectionLost: (TransportError.Code, String) {
+    guard isHeadComplete || request.isIdempotent || !usedKeptConnection else {
+      return (.connectionLost, Self.notSentAgain(to: place))
+    }
+    return (.connectionLost, "the connection to \(place) ended in the middle: \(detail); check the log of the server")
   }
 
   private var proxyFailed: (TransportError.Code, String) {

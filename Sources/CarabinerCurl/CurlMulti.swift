@@ -119,6 +119,7 @@ internal import Carabiner
       let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
       guard transfer.place != nil else { continue }
       handle.remove(transfer.easy)
+      if transfer.beginsAgain(after: code), handle.add(transfer.easy) { continue }
       remove(transfer)
       transfer.finish(code)
     }

@@ -101,7 +101,7 @@ public final class CurlTransport: HTTPTransport {
           }
           let easy = try idle.take()
           try easy.prepare(request, at: address, timeout: timeout, feed: feed)
-          let transfer = Transfer(request, easy: easy, limits: limits, pool: idle, origin: origin)
+          let transfer = Transfer(request, at: address, timeout: timeout, easy: easy, limits: limits, pool: idle, origin: origin)
           feed?.attach(transfer)
           multi.add(transfer)
           return transfer

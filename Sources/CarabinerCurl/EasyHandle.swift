@@ -21,8 +21,16 @@ internal import Glibc
   private let acceptsCompression: Bool
   /// Whether libcurl asks for compressed responses and decompresses them.
   private var decodesContent = false
-  /// The remaining bytes of a body that libcurl can read only once.
+  /// The remaining bytes of a body that libcurl reads through a callback.
   private var upload = Data()
+  /// The whole body, for a server that has not processed it.
+  private var wholeUpload = Data()
+  /// Whether requests may use HTTP/2.
+  private let allowsHTTP2: Bool
+  /// Whether libcurl's messages are read.
+  private var readsMessages = false
+  /// The messages about the stream of the request. They are read only if the request may not be sent twice.
+  private(set) var messages = StreamMessages()
   /// The reader of a body that is read while it is sent.
   private var reader: BodyReader?
   /// The chunks of a body that is a stream.
@@ -36,6 +44,7 @@ internal import Glibc
     unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
     unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     acceptsCompression = configuration.acceptsCompression
+    allowsHTTP2 = configuration.allowsHTTP2
     setConstants(configuration)
   }
 
@@ -86,6 +95,13 @@ internal import Glibc
         guard let bytes = unsafe bytes, let context = unsafe context else { return 0 }
         let easy = unsafe Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue()
         return unsafe easy.takeUpload(UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
+      }, Unmanaged.passUnretained(self).toOpaque())
+    _ = unsafe CCurl_setSeekFunction(
+      handle,
+      { context, _, _ in
+        guard let context = unsafe context else { return CURL_SEEKFUNC_FAIL }
+        let easy = unsafe Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue()
+        return easy.rewindUpload() ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
@@ -142,6 +158,7 @@ internal import Glibc
   func prepare(_ request: URLRequest, at server: String?, timeout: Double, feed: BodyFeed?) throws {
     clearError()
     setServer(server)
+    readMessages(!request.isIdempotent && allowsHTTP2)
     let url = request.url.absoluteString
     if url != lastURL {
       set(CURLOPT_URL, url)
@@ -169,6 +186,31 @@ internal import Glibc
       if let body { try setBody(body, isIdempotent: request.isIdempotent) } else { set(CURLOPT_HTTPGET, 1) }
       set(CURLOPT_CUSTOMREQUEST, request.httpMethod)
     }
+  }
+
+  /// Makes libcurl say which streams the server did not process.
+  ///
+  /// libcurl repeats a request over a new connection for two reasons: a kept connection ended, or the server refused the stream. With this
+  /// request of RTSP it repeats for the second reason only, and has a message for it.
+  private func readMessages(_ reads: Bool) {
+    messages = StreamMessages()
+    guard reads != readsMessages else { return }
+    readsMessages = reads
+    set(CURLOPT_VERBOSE, reads ? 1 : 0)
+    set(CURLOPT_RTSP_REQUEST, reads ? Int(CURL_RTSPREQ_RECEIVE) : Int(CURL_RTSPREQ_OPTIONS))
+    // With a function, libcurl describes each TLS record of a connection that was opened with messages.
+    guard reads else {
+      _ = unsafe CCurl_setDebugFunction(handle, nil, nil)
+      return
+    }
+    _ = unsafe CCurl_setDebugFunction(
+      handle,
+      { _, type, bytes, count, context in
+        guard type == CURLINFO_TEXT, let bytes = unsafe bytes, let context = unsafe context else { return 0 }
+        let easy = unsafe Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue()
+        unsafe easy.messages.read(UnsafeRawBufferPointer(start: bytes, count: count))
+        return 0
+      }, Unmanaged.passUnretained(self).toOpaque())
   }
 
   /// Makes libcurl connect to an address, with the Host header and the TLS name of the URL.
@@ -225,10 +267,10 @@ internal import Glibc
     set(CURLOPT_POST, 1)
     guard isIdempotent || body.isEmpty else {
       readBody(length: body.count)
-      upload = body
+      (upload, wholeUpload) = (body, body)
       return
     }
-    upload = Data()
+    (upload, wholeUpload) = (Data(), Data())
     _ = unsafe CCurl_setOffset(handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count))
     guard !body.isEmpty else { return set(CURLOPT_COPYPOSTFIELDS, "") }
     _ = unsafe body.withUnsafeBytes { unsafe CCurl_setPointer(handle, CURLOPT_COPYPOSTFIELDS, $0.baseAddress) }
@@ -242,6 +284,13 @@ internal import Glibc
     _ = unsafe upload.prefix(count).copyBytes(to: buffer)
     upload = upload.dropFirst(count)
     return count
+  }
+
+  /// Begins again with the body, if the server did not process the request. Returns false if it must not be sent again.
+  private func rewindUpload() -> Bool {
+    guard messages.isRefused, !wholeUpload.isEmpty else { return false }
+    upload = wholeUpload
+    return true
   }
 
   private func setDecoding(_ decodes: Bool) {
@@ -283,7 +332,7 @@ internal import Glibc
       unsafe CCurl_setBeginFunction(handle, nil, nil)
     }
     reader = nil
-    upload = Data()
+    (upload, wholeUpload) = (Data(), Data())
   }
 
   // MARK: Results
@@ -292,7 +341,10 @@ internal import Glibc
   var bodyFailure: (any Error)? { reader?.failure ?? feed?.failure }
 
   /// Whether the request used a connection that had served another request.
-  var usedKeptConnection: Bool { unsafe CCurl_getLong(handle, CURLINFO_NUM_CONNECTS) == 0 && bytesSent > 0 }
+  var usedKeptConnection: Bool { opensNone && bytesSent > 0 }
+
+  /// Whether no connection was opened for the request.
+  var opensNone: Bool { unsafe CCurl_getLong(handle, CURLINFO_NUM_CONNECTS) == 0 }
 
   var bytesSent: Int { unsafe CCurl_getLong(handle, CURLINFO_REQUEST_SIZE) }
 

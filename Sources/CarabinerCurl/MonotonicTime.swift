@@ -25,6 +25,15 @@ enum MonotonicTime {
   /// The longest delay in seconds that is counted: eleven days, as for libcurl's timeouts.
   private static let maximumSeconds = 1e6
 
+  /// The time after a timeout in seconds; the maximum if it is infinite.
+  static func after(timeout: Double) -> UInt64 { timeout.isFinite ? after(seconds: timeout) : .max }
+
+  /// The seconds from now; infinite for the maximum.
+  static func seconds(until due: UInt64) -> Double {
+    let now = now
+    return due == .max ? .infinity : due <= now ? 0 : Double(due - now) / 1e9
+  }
+
   /// The milliseconds from now, rounded up.
   static func milliseconds(until due: UInt64) -> Int {
     let now = now

@@ -12,6 +12,12 @@ final class Transfer: Exchange, @unchecked Sendable {
   /// The sockets that libcurl waits for in the name of this transfer, if it sends a stream; nil before the first one.
   private var sockets: Set<Int32>?
   private let pool: EasyHandlePool
+  /// The IP address of the server; nil to look up the host name.
+  private let server: String?
+  /// The time at which the transfer fails, in nanoseconds of the monotonic clock.
+  private let deadline: UInt64
+  /// How often the request was sent again.
+  private var repeats = 0
   /// Learns the version of HTTP from the response; nil if it is known.
   private let origin: HTTP1Origin?
 
@@ -29,9 +35,13 @@ final class Transfer: Exchange, @unchecked Sendable {
   /// The error with which a callback stopped libcurl.
   private var refusal: TransportError?
 
+  /// - Parameter easy: A handle that was prepared for the request.
   init(
-    _ request: URLRequest, easy: EasyHandle, limits: Limits, pool: EasyHandlePool, origin: HTTP1Origin? = nil
+    _ request: URLRequest, at server: String?, timeout: Double, easy: EasyHandle, limits: Limits, pool: EasyHandlePool,
+    origin: HTTP1Origin? = nil
   ) {
+    self.server = server
+    deadline = MonotonicTime.after(timeout: timeout)
     self.easy = easy
     self.pool = pool
     self.origin = origin
@@ -129,12 +139,48 @@ final class Transfer: Exchange, @unchecked Sendable {
 
   // MARK: The end
 
+  /// How often a request is sent again at most.
+  private static let maximumRepeats = 5
+
+  /// Prepares the handle to send the request again, if the server did not process it, or if it may be processed twice.
+  ///
+  /// libcurl does so itself for most kept connections that end. It does not if an HTTP/2 server closes one with GOAWAY.
+  ///
+  /// - Returns: Whether the handle must be added again.
+  func beginsAgain(after code: CURLcode) -> Bool {
+    guard code != CURLE_OK, headBytes == 0, repeats < Self.maximumRepeats, mayBeRepeated(after: code) else { return false }
+    let timeout = MonotonicTime.seconds(until: deadline)
+    guard timeout > 0, (try? easy.prepare(request, at: server, timeout: timeout, feed: nil)) != nil else { return false }
+    repeats += 1
+    return true
+  }
+
+  private func mayBeRepeated(after code: CURLcode) -> Bool {
+    switch request.body {
+    case .data, nil: break
+    case .segmented, .streamed: return false
+    }
+    // libcurl has repeated a refused stream itself, unless it opened no connection for that.
+    if isUnprocessed { return code == CURLE_HTTP2 || easy.opensNone }
+    guard easy.opensNone, refusal == nil else { return false }
+    switch code {
+    case CURLE_SEND_ERROR where easy.bytesSent == 0: return true
+    case CURLE_HTTP2, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE:
+      return request.isIdempotent && easy.usedKeptConnection
+    default: return false
+    }
+  }
+
+  /// Whether the server said that it did not process the request.
+  private var isUnprocessed: Bool { headBytes == 0 && easy.messages.isRefused }
+
   func finish(_ code: CURLcode) {
-    defer { giveBack() }
+    defer { giveBack(isReusable: code == CURLE_OK) }
     guard code != CURLE_OK else { return end(headLines.isComplete ? .success(()) : .failure(endedInHead)) }
-    let failure = CurlFailure(code, of: easy, request: request, isHeadComplete: headLines.isComplete)
+    let failure = CurlFailure(
+      code, of: easy, request: request, isHeadComplete: headLines.isComplete, isUnprocessed: isUnprocessed)
     let ownFailure: (any Error)? = refusal ?? easy.bodyFailure
-    end(.failure(ownFailure ?? failure.error(sent: easy.bytesSent > 0, began: headBytes > 0)))
+    end(.failure(ownFailure ?? failure.error(sent: easy.bytesSent > 0 && !isUnprocessed, began: headBytes > 0)))
   }
 
   /// libcurl treats a connection that ends between header lines as a complete response.
@@ -155,10 +201,11 @@ final class Transfer: Exchange, @unchecked Sendable {
     giveBack()
   }
 
-  private func giveBack() {
+  /// - Parameter isReusable: False after a failure, because libcurl keeps that a stream was refused, and counts its own repeats.
+  private func giveBack(isReusable: Bool = true) {
     unsafe easy.setContext(nil)
     easy.dropBody()
-    if easy.isReusable(after: request) { pool.giveBack(easy) }
+    if isReusable, easy.isReusable(after: request) { pool.giveBack(easy) }
   }
 
   private func failure(_ code: TransportError.Code, _ message: String) -> TransportError {

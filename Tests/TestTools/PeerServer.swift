@@ -76,3 +76,18 @@ public final class ReadyProxy: PeerServer, @unchecked Sendable {
   /// - Parameter backends: The ports of the backends.
   public init(backends: [Int]) async throws { try await super.init(script: "ready_proxy.py", backends.map { "\($0)" }) }
 }
+
+/// An HTTP/2 server that ends each third request of a connection with an event.
+public final class HTTP2Server: PeerServer, @unchecked Sendable {
+  private let certificates: CertificateFiles
+  /// The URL of the server.
+  public var origin: String { "https://127.0.0.1:\(port)" }
+  /// The certificate of the authority that signed the server's certificate.
+  public var authorityFile: String { certificates.path("authority.pem") }
+
+  /// - Parameter event: As Tests/Peers/http2_server.py takes it.
+  public init(event: String) async throws {
+    certificates = try await CertificateFiles()
+    try await super.init(script: "http2_server.py", [certificates.path("server.pem"), certificates.path("server.key"), event])
+  }
+}

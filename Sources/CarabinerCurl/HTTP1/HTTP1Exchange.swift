@@ -43,7 +43,7 @@ final class HTTP1Exchange: Exchange, @unchecked Sendable {
     self.decodes = decodes
     self.timeout = timeout
     body = request.body?.data ?? Data()
-    deadline = timeout.isFinite ? MonotonicTime.after(seconds: timeout) : .max
+    deadline = MonotonicTime.after(timeout: timeout)
     // It would not be sent again, so it must not depend on a connection that the server may be about to close.
     needsNewConnection = !request.isIdempotent && body.isEmpty
     super.init(request, limits: limits)

@@ -1,0 +1,87 @@
+import Carabiner
+import CarabinerCurl
+import Foundation
+import TestTools
+import Testing
+
+@Suite("Requests that an HTTP/2 server did not process")
+struct StreamRefusalTests {
+  private static let requests = 8
+
+  private func transport(to server: HTTP2Server) throws -> CurlTransport {
+    var configuration = CurlTransport.Configuration()
+    configuration.certificateAuthorityFile = server.authorityFile
+    return try CurlTransport(configuration: configuration)
+  }
+
+  private func send(_ transport: CurlTransport, to server: HTTP2Server, isIdempotent: Bool) async throws -> String {
+    var request = Carabiner.URLRequest(url: try #require(URL(string: "\(server.origin)/graphql")), httpBody: Data("{}".utf8))
+    request.isIdempotent = isIdempotent
+    return String(decoding: try await transport.send(request).chunks.collected(), as: UTF8.self)
+  }
+
+  @Test(
+    "H1: a request is sent again if GOAWAY or REFUSED_STREAM says that it was not run, a mutation too",
+    arguments: ["goaway", "refused"], [true, false])
+  func again(event: String, isIdempotent: Bool) async throws {
+    let server = try await HTTP2Server(event: event)
+    let transport = try transport(to: server)
+    // The server counts the requests that it runs, so each number shows that no request was run twice.
+    for number in 1...Self.requests {
+      #expect(try await send(transport, to: server, isIdempotent: isIdempotent) == "\(number)")
+    }
+    #expect(transport.figures.requestsBegun == Self.requests)
+  }
+
+  @Test("H1: concurrent mutations of one connection are each run once, whichever of them a GOAWAY refuses")
+  func concurrent() async throws {
+    let server = try await HTTP2Server(event: "goaway")
+    let transport = try transport(to: server)
+    let answers: [String?] = await withTaskGroup(of: String?.self) { group in
+      for _ in 0..<20 { group.addTask { try? await send(transport, to: server, isIdempotent: false) } }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    let numbers = answers.compactMap { $0.flatMap { Int($0) } }
+    // One whose connection ended without proof is not sent again.
+    #expect(!numbers.isEmpty)
+    #expect(Set(numbers).count == numbers.count)
+    let next = try #require(Int(try await send(transport, to: server, isIdempotent: true)))
+    #expect(next <= answers.count + 1)
+  }
+
+  @Test(
+    "H1: a mutation that the server may have run is not sent again, whatever ends its stream",
+    arguments: ["run-goaway", "run-reset", "run-lost", "run-broken"])
+  func once(event: String) async throws {
+    let server = try await HTTP2Server(event: event)
+    let transport = try transport(to: server)
+    for number in 1...2 { #expect(try await send(transport, to: server, isIdempotent: false) == "\(number)") }
+    let error = try await #require(throws: TransportError.self) {
+      _ = try await send(transport, to: server, isIdempotent: false)
+    }
+    #expect(error.mayHaveBeenSent && !error.responseBegan, "\(error)")
+    #expect(try await send(transport, to: server, isIdempotent: false) == "4")
+  }
+
+  @Test("H1: a query is sent again if its kept connection ends without a response", arguments: ["run-goaway", "run-lost"])
+  func query(event: String) async throws {
+    let server = try await HTTP2Server(event: event)
+    let transport = try transport(to: server)
+    var answers: [String] = []
+    for _ in 0..<4 { answers.append(try await send(transport, to: server, isIdempotent: true)) }
+    #expect(answers == ["1", "2", "4", "5"])
+  }
+
+  @Test("a server that refuses all requests is asked a limited number of times, and the error says that none was run")
+  func allRefused() async throws {
+    let server = try await HTTP2Server(event: "all-refused")
+    let transport = try transport(to: server)
+    let error = try await #require(throws: TransportError.self) {
+      _ = try await send(transport, to: server, isIdempotent: false)
+    }
+    #expect(error.code == .connectionLost)
+    #expect(!error.mayHaveBeenSent && !error.responseBegan)
+    #expect(error.message.contains("refused the request before it ran it"), "\(error)")
+    #expect(transport.figures.connectionsOpened <= 6)
+  }
+}
