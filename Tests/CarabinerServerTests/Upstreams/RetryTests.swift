@@ -85,6 +85,33 @@ struct RetryTests {
     #expect(reset.requests.count > 0 && good.requests.count == 4)
   }
 
+  @Test("G6: retries reach a backup beside a closed endpoint, without an ejection, and the budget does not count them")
+  func backup() async throws {
+    let (closed, good) = (try Upstreams.closed(), try Upstreams.answering())
+    let service = try await UpstreamService(
+      """
+      upstreams:
+        main:
+          endpoints: ["\(closed.graphQL)", {url: "\(good.graphQL)", backup: true}]
+          retry: {budget: 0%, minimum-concurrent: 0}
+          outliers: none
+      """)
+    for type in [GraphQLOperationType.query, .mutation] { try #expect(await service.run(type) == Upstreams.body) }
+    #expect(await service.failures(of: 40) == 0)
+  }
+
+  @Test("G6: a status of an endpoint is retried at a backup, within the budget")
+  func backupForStatus() async throws {
+    let (failing, good) = (try Upstreams.answering("503 Unavailable"), try Upstreams.answering())
+    let endpoints = "endpoints: ['\(failing.graphQL)', {url: '\(good.graphQL)', backup: true}], outliers: none"
+    let service = try await UpstreamService("upstreams: {main: {\(endpoints)}}")
+    for _ in 0..<3 { try #expect(await service.run() == Upstreams.body) }
+    let denied = try await UpstreamService(
+      "upstreams: {main: {\(endpoints), retry: {budget: 0%, minimum-concurrent: 0}}}")
+    #expect(await denied.failure() != nil)
+    #expect(good.requests.count == 3)
+  }
+
   @Test("G4: 1,000 mutations against a server that resets after reading are counted exactly once each")
   func mutations() async throws {
     let server = try Upstreams.resetting()

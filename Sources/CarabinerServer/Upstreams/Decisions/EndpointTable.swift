@@ -115,15 +115,19 @@ struct EndpointTable: Sendable {
     var members = rotation
     var isRepeated = false
     if !tried.isEmpty {
-      let untried = rotation.members.filter { !tried.contains($0) }
+      let untried = untried(tried, at: now)
       isRepeated = untried.isEmpty
-      if !isRepeated {
-        members = WeightedMembers(untried.compactMap { number in record(number).map { (number, $0.server.weight) } })
-      }
+      if !isRepeated { members = WeightedMembers(untried.map { ($0.number, $0.server.weight) }) }
     }
     guard let number = choose(from: members, key, using: &numbers), let place = places[number] else { return nil }
     records[place].underWay += 1
     return Choice(number: number, server: records[place].server, isRepeated: isRepeated)
+  }
+
+  /// The endpoints that a request can still try: those of the rotation, or else the available ones, which are backups.
+  private func untried(_ tried: [Int], at now: Duration) -> [Record] {
+    let current = rotation.members.filter { !tried.contains($0) }.compactMap(record)
+    return current.isEmpty ? records.filter { isAvailable($0, now) && !tried.contains($0.number) } : current
   }
 
   private mutating func choose(

@@ -1,4 +1,5 @@
 internal import CarabinerManifest
+internal import Glibc
 
 /// Decides whether a request is sent again, and when.
 struct RetryRule: Sendable {
@@ -30,10 +31,12 @@ struct RetryRule: Sendable {
   ///   - retry: The number of the retry, from 1.
   ///   - changesEndpoint: Whether the retry goes to an endpoint that this request has not tried.
   ///   - retryAfter: The header `Retry-After` of the response; nil if there is none.
+  ///   - now: The seconds since 1970.
   func delay(
-    before retry: Int, changesEndpoint: Bool, retryAfter: String?, using numbers: inout some RandomNumberGenerator
+    before retry: Int, changesEndpoint: Bool, retryAfter: String?, at now: @autoclosure () -> Int = Glibc.time(nil),
+    using numbers: inout some RandomNumberGenerator
   ) -> Duration? {
-    let wanted = Self.time(in: retryAfter)
+    let wanted = retryAfter.flatMap { Self.time(in: $0, at: now()) }
     if let wanted, wanted > settings.maximumDelay { return nil }
     if changesEndpoint { return .zero }
     if let wanted { return wanted }
@@ -41,11 +44,10 @@ struct RetryRule: Sendable {
     return longest * Double.random(in: 0...1, using: &numbers)
   }
 
-  /// The time in a `Retry-After`; nil if it is malformed. A date counts as a long time, because its unit is a second.
-  private static func time(in text: String?) -> Duration? {
-    guard let text else { return nil }
+  /// The time in a `Retry-After`; nil if it is malformed. A date that has passed means now.
+  private static func time(in text: String, at now: Int) -> Duration? {
     if let seconds = Int32(text) { return .seconds(max(0, seconds)) }
-    return text.hasSuffix("GMT") ? .seconds(Int32.max) : nil
+    return HTTPDate.seconds(in: text).map { .seconds(max(0, $0 - now)) }
   }
 
   /// Whether one more retry fits the budget of an upstream.

@@ -53,18 +53,21 @@ struct UpstreamTransport: RepeatingTransport {
     }
   }
 
-  /// Prepares a retry: asks the budget, chooses an endpoint and waits.
+  /// Prepares a retry: chooses an endpoint, asks the budget and waits.
   ///
   /// - Returns: The endpoint; nil if there is no retry.
   private func retry(
     _ cause: RetryRule.Cause, _ result: AttemptResult, _ tried: [Int], _ key: UInt64?, _ pass: UpstreamPass,
     _ deadline: AttemptDeadline
   ) async -> EndpointTable.Choice? {
-    guard pass.beginRetry() else {
+    guard let choice = upstream.choose(tried: tried, key: key) else { return nil }
+    // A request that no server has got adds no load to another one.
+    let isFree = cause == .connect && !choice.isRepeated
+    guard isFree || pass.beginRetry() else {
+      upstream.left(choice.number)
       upstream.counters.denied(cause)
       return nil
     }
-    guard let choice = upstream.choose(tried: tried, key: key) else { return nil }
     let delay = upstream.delay(
       before: tried.count, changesEndpoint: !choice.isRepeated, retryAfter: result.retryAfter)
     guard let delay, deadline.allows(delay) else {

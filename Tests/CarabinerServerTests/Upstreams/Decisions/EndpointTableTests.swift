@@ -126,6 +126,26 @@ struct EndpointTableTests {
     }
   }
 
+  @Test("G6: a retry goes to an available backup when the other endpoints have been tried, and to no unavailable one")
+  func untriedBackup() throws {
+    let upstream = Self.upstream(4) { $0.health = Manifest.Upstream.HealthCheck(request: .path("/")) }
+    var table = EndpointTable(upstream, Self.servers([1, 1, 1, 1], backups: [2, 3]))
+    var numbers = SeededGenerator(seed: 7)
+    let all = table.servers.map(\.number)
+    for _ in 0..<3 { table.noteCheck(false, of: all[3], at: .zero) }
+    var tried: [Int] = []
+    for _ in 0..<3 {
+      let found = table.choose(tried: tried, at: .zero, using: &numbers)
+      let choice = try #require(found)
+      #expect(!choice.isRepeated)
+      tried.append(choice.number)
+    }
+    #expect(Set(tried.prefix(2)) == Set(all.prefix(2)))
+    #expect(tried.last == all[2])
+    let repeated = table.choose(tried: tried, at: .zero, using: &numbers)
+    #expect(repeated?.isRepeated == true && repeated.map { all.prefix(2).contains($0.number) } == true)
+  }
+
   @Test("G8: of two endpoints, one failed by checks: only the other is used; both failed: both are tried")
   func panic() {
     let upstream = Self.upstream(2) { $0.health = Manifest.Upstream.HealthCheck(request: .path("/")) }

@@ -101,10 +101,34 @@ struct RetryRuleTests {
     equal(delay("3", .seconds(2), changes: true), nil)
     equal(delay("2", .seconds(2), changes: true), .zero)
     equal(delay("0", .seconds(2)), .zero)
-    equal(delay("Fri, 31 Dec 1999 23:59:59 GMT", .seconds(60)), nil)
     let usual = delay("soon", .milliseconds(250)) ?? .seconds(1)
     #expect(usual <= .milliseconds(25))
   }
+
+  @Test(
+    "G6: a date in Retry-After is the time until then, and no time if it has passed",
+    arguments: [
+      "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+    ])
+  func retryAfterDate(text: String) {
+    var numbers = SeededGenerator(seed: 1)
+    let date = 784_111_777
+    for (now, expected) in [
+      (date - 61, nil), (date - 60, .seconds(60)), (date, .zero), (date + 1, .zero), (date + 1_000_000_000, .zero),
+    ] as [(Int, Duration?)] {
+      equal(
+        Self.rule { $0.maximumDelay = .seconds(60) }
+          .delay(before: 1, changesEndpoint: false, retryAfter: text, at: now, using: &numbers), expected)
+    }
+  }
+
+  @Test(
+    "G6: a Retry-After that is not a date is ignored",
+    arguments: [
+      "GMT", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Now 1994 08:49:37 GMT", "Sun, 00 Nov 1994 08:49:37 GMT",
+      "Sun, 06 Nov 1994 24:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 UTC",
+    ])
+  func malformedDate(text: String) { equal(HTTPDate.seconds(in: text), nil) }
 
   @Test("G7: retries under way are at most the larger of minimum-concurrent and the budget's share of the requests")
   func budget() {
