@@ -105,6 +105,8 @@ class Client {
   // Of the thread.
   std::string last_reason_;
   Clock::time_point last_report_{};
+  /// When a connection was last ended because its server may not be the right one any more.
+  Clock::time_point last_leave_{};
   /// Whether the log says that the connection is lost.
   bool is_reported_ = false;
   std::thread thread_;

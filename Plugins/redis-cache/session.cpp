@@ -17,6 +17,8 @@ constexpr auto patience = 2s;
 /// How long nothing is written after the server refused a write, for example because its memory is full.
 constexpr auto pause_of_writes = 10s;
 constexpr auto pause_of_complaints = 60s;
+/// Errors of a server that may not be the right one any more. The address may lead to another one by now.
+constexpr std::string_view unfit_codes[] = {"READONLY", "MASTERDOWN", "LOADING", "NOREPLICAS"};
 /// Writes are taken in portions, so that a read waits for one portion at most.
 constexpr size_t portion = 256 << 10;
 
@@ -134,6 +136,7 @@ void Session::answered(Sent command, resp::Answer answer) {
   using Kind = resp::Answer::Kind;
   if (!command.is_read) {
     if (answer.kind != Kind::Error) return;
+    leave_if_unfit(answer.error_code());
     writes_pause_until_ = Clock::now() + pause_of_writes;
     complain(answer.error_code());
     return;
@@ -156,6 +159,16 @@ void Session::answered(Sent command, resp::Answer answer) {
   if (!command.waiter) return;
   late_in_row_ = 0;
   command.waiter->finish(std::move(found));
+  if (answer.kind == Kind::Error) leave_if_unfit(answer.error_code());
+}
+
+void Session::leave_if_unfit(const std::string &code) {
+  if (std::find(std::begin(unfit_codes), std::end(unfit_codes), code) == std::end(unfit_codes)) return;
+  // A new connection that leads to such a server as well is kept for a while, because it may be read from.
+  const auto now = Clock::now();
+  if (client_.last_leave_ != Clock::time_point{} && now - client_.last_leave_ < pause_of_writes) return;
+  client_.last_leave_ = now;
+  throw Lost("the server refuses commands: " + code + ", so it may not be the primary any more; check where the address leads");
 }
 
 void Session::end_late_reads() {

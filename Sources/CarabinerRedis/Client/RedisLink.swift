@@ -35,6 +35,9 @@ final class RedisLink: @unchecked Sendable {
   /// The budgets that were exhausted since the last answer in time.
   private var exhausted = 0
   private var wasOpen = false
+  private var openedAt = NIODeadline.now()
+  /// How long a connection is kept at least, although its server refuses commands. It grows while new connections lead to such a server.
+  private var refusalTime = Duration.zero
   /// Whether the connection is closed to use another server.
   private var isMoving = false
   private var isShutDown = false
@@ -114,6 +117,23 @@ final class RedisLink: @unchecked Sendable {
     }
   }
 
+  /// Ends the connection to a server that may not be the right one any more, and connects again: the address may lead to another one, and
+  /// another URL is tried first.
+  ///
+  /// Nodes of a cluster have one address each, and the cluster says which of them has a slot.
+  private func leave(_ connection: RedisConnection, because code: String) {
+    let limits = opening.settings.limits
+    guard !opening.settings.isCluster, NIODeadline.now() - openedAt >= TimeAmount(refusalTime) else { return }
+    let isNew = NIODeadline.now() - openedAt >= TimeAmount(limits.maximumRefusalTime)
+    refusalTime = isNew ? limits.refusalTime : min(max(limits.refusalTime, refusalTime * 2), limits.maximumRefusalTime)
+    nextURL = (servers.firstIndex(of: connection.server) ?? -1) + 1
+    connection.fail(
+      RedisError(
+        .serverRefused,
+        "\(connection.server) refuses commands (\(code)), so it may not be the primary any more; the connection is made again. "
+          + "If it refuses again, check where the address leads"))
+  }
+
   func beginShutDown() { loop.execute { _ = self.closeDown() } }
 
   /// Closes the connection for good, and waits for its end.
@@ -174,6 +194,9 @@ final class RedisLink: @unchecked Sendable {
       take(event)
     }
     connection.answeredInTime = { [weak self] in self?.exhausted = 0 }
+    connection.wasUnfit = { [weak self, weak connection] code in
+      if let self, let connection { leave(connection, because: code) }
+    }
     self.connection = connection
     connection.open()
   }
@@ -181,7 +204,7 @@ final class RedisLink: @unchecked Sendable {
   private func take(_ event: RedisConnection.Event) {
     switch event {
     case .opened:
-      (exhausted, wasOpen, logged) = (0, true, nil)
+      (exhausted, wasOpen, logged, openedAt) = (0, true, nil, .now())
       isCircuitOpen = false
       let server = connection?.server
       lastServer.withLock { $0 = server }

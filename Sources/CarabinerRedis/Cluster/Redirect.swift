@@ -34,6 +34,15 @@ extension Reply {
     "MOVED", "ASK", "CLUSTERDOWN", "TRYAGAIN", "LOADING", "READONLY", "MASTERDOWN",
   ]
 
+  /// Errors of a server that may not be the right one any more: a primary that was demoted or cut off, or that reads its data again.
+  private static let unfitCodes: Set<String> = ["READONLY", "MASTERDOWN", "LOADING", "NOREPLICAS"]
+
+  /// The code of an error by which a server says that another one may have its place; nil for all others.
+  var unfitCode: String? {
+    guard kind == .error, let errorCode, Self.unfitCodes.contains(errorCode) else { return nil }
+    return errorCode
+  }
+
   /// Whether it is an error by which a cluster refuses a command for now.
   var isUnavailable: Bool { kind == .error && errorCode.map(Self.unavailableCodes.contains) == true }
 }

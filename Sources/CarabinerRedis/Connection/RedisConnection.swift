@@ -47,6 +47,8 @@ final class RedisConnection: @unchecked Sendable {
   private var awaitsPong = false
   private var isOpen = false
   private var pending = CircularBuffer<Pending>()
+  /// The last code for ``wasUnfit`` among the answers of the first call.
+  private var unfitCode: String?
   private var isFlushing = false
   private let closing: EventLoopPromise<Void>
   /// Whether the connection has ended, and further input is ignored.
@@ -186,12 +188,17 @@ final class RedisConnection: @unchecked Sendable {
         RedisError(.protocolViolation, "\(server) sent more answers than it got commands; check what is between both sides"))
     }
     first.received += 1
+    if let code = reply.unfitCode { unfitCode = code }
     // The answers of a call that has ended are dropped.
     if !first.call.isOver { first.replies.append(reply) } else { first.replies = [] }
     guard first.received == first.commands else { return }
     let done = pending.removeFirst()
     admission.release(commands: done.commands, bytes: done.bytes)
     if done.replies.count == done.commands, done.call.finish(.success(done.replies)) { answeredInTime() }
+    if let code = unfitCode {
+      unfitCode = nil
+      wasUnfit(code)
+    }
   }
 
   private func receivedBySubscriber(_ reply: Reply) {
@@ -209,6 +216,9 @@ final class RedisConnection: @unchecked Sendable {
 
   /// Called when a call got its answers before its budget was used up.
   var answeredInTime: () -> Void = {}
+
+  /// Called with the code of an error by which the server says that another one may have its place, after the call has its answers.
+  var wasUnfit: (String) -> Void = { _ in }
 
   // MARK: Ending
 

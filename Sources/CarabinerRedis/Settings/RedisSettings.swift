@@ -75,6 +75,9 @@ package struct RedisLimits: Sendable, Hashable {
   /// The first delay before connecting again, which is doubled each time.
   package var firstDelay = Duration.milliseconds(100)
   package var maximumDelay = Duration.seconds(5)
+  /// How long the second connection is kept at least if its server refuses commands as well, which is doubled each time.
+  package var refusalTime = Duration.seconds(2)
+  package var maximumRefusalTime = Duration.seconds(60)
   /// The share of a delay by which it is longer or shorter at random.
   package var jitter = 0.2
   /// The time for a connection with TLS and login.

@@ -94,7 +94,7 @@ package final class SharedStore: Sendable {
   private static let maximumSeconds: Int64 = 9_999_999_999
 
   static func refusal(_ command: String, _ reply: Reply) -> RedisError {
-    RedisError(
-      .serverRefused, "Redis refused \(command) (\(reply.errorText ?? "its answer is malformed")); let the user run it")
+    let advice = reply.unfitCode == nil ? "let the user run it" : "check which server is the primary; the log says more"
+    return RedisError(.serverRefused, "Redis refused \(command) (\(reply.errorText ?? "its answer is malformed")); \(advice)")
   }
 }

@@ -136,6 +136,18 @@ struct RedisCacheTests {
     #expect(try redis.entries().count >= 1)
   }
 
+  @Test("a server that is not the primary any more is left, and responses are stored again once there is a primary")
+  func demoted() async throws {
+    let gateway = try await gateway()
+    _ = try await gateway.hit("query A { n }")
+    #expect(try redis.ask("REPLICAOF", "127.0.0.1", "1") == "OK")
+    #expect(try gateway.process.query("query B { n }").status == 200)
+    #expect(try await gateway.logs("refuses commands: READONLY"), "\(gateway.process.errors)")
+    #expect(try redis.ask("REPLICAOF", "NO", "ONE") == "OK")
+    #expect(try await gateway.logs("connected again"))
+    _ = try await gateway.hit("query C { n }")
+  }
+
   @Test("a refused login is in the log without the password, and a user with the least permissions works")
   func login() async throws {
     let permissions = try redis.ask(

@@ -54,6 +54,54 @@ struct RedisClientTests {
     #expect(test.log.has(.warning, "nothing accepts connections at redis://127.0.0.1:1"), "\(test.log.lines)")
   }
 
+  // MARK: A server that is not the primary any more
+
+  @Test("after a refusal of a server that was demoted, the next URL is used, and the log names the cause")
+  func demoted() async throws {
+    let (first, second) = (try await RedisServer(), try await RedisServer())
+    let url = try RedisURL(second.url)
+    let test = try TestClient(first.url) { $0.urls.append(url) }
+    await test.opened()
+    #expect(try first.ask("REPLICAOF", "127.0.0.1", "\(second.port)") == "OK")
+    // A replica that reads its data says LOADING.
+    let refusal = await test.ask("SET", "k", "v")
+    #expect(["READONLY", "LOADING"].contains(refusal))
+    #expect(await eventually { await test.ask("SET", "k", "v") == "OK" })
+    #expect(try second.ask("GET", "k") == "v")
+    #expect(test.log.has(.warning, "\(first.url) refuses commands ("), "\(test.log.lines)")
+    #expect(test.eventList == ["opened", "lost", "opened"])
+  }
+
+  @Test("the only address of a server that refuses commands is asked again, and then less and less often")
+  func demotedAlone() async throws {
+    let server = try await RedisServer()
+    let test = try TestClient(server.url) { $0.limits.refusalTime = .seconds(1000) }
+    await test.opened()
+    #expect(try server.ask("REPLICAOF", "127.0.0.1", "1") == "OK")
+    #expect(await test.ask("SET", "k", "v") == "READONLY")
+    #expect(await eventually { test.eventList == ["opened", "lost", "opened"] && test.client.isAvailable })
+    #expect(test.log.has(.warning, "refuses commands (READONLY)"), "\(test.log.lines)")
+    for _ in 0..<3 { #expect(await test.ask("SET", "k", "v") == "READONLY") }
+    #expect(try server.ask("REPLICAOF", "NO", "ONE") == "OK")
+    #expect(await test.ask("SET", "k", "v") == "OK")
+    #expect(test.eventList == ["opened", "lost", "opened"])
+  }
+
+  @Test("a server without enough replicas is left, and errors of single commands are not refusals of a server")
+  func unfit() async throws {
+    let server = try await RedisServer()
+    let test = try TestClient(server.url)
+    await test.opened()
+    #expect(await test.ask("SET", "k", "v") == "OK")
+    #expect(await test.ask("INCR", "k") == "ERR")
+    #expect(await test.ask("HLEN", "k") == "WRONGTYPE")
+    #expect(test.eventList == ["opened"])
+    #expect(try server.ask("CONFIG", "SET", "min-replicas-to-write", "1") == "OK")
+    #expect(await test.ask("SET", "k", "v") == "NOREPLICAS")
+    #expect(await eventually { test.eventList.contains("lost") })
+    #expect(test.log.has(.warning, "(NOREPLICAS)"), "\(test.log.lines)")
+  }
+
   // MARK: Login
 
   @Test("R3: with the right login commands run", arguments: [true, false], [nil, "node"] as [String?])
