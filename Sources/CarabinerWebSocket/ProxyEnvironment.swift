@@ -1,3 +1,4 @@
+internal import CarabinerWire
 internal import Foundation
 
 /// The proxy of the environment for a URL, by the rules of libcurl.
@@ -16,9 +17,21 @@ struct ProxyEnvironment: Sendable {
 
   private func isExempt(_ host: String) -> Bool {
     let list = variables["no_proxy"] ?? variables["NO_PROXY"] ?? ""
+    let address = IPAddress(host[...])
     return list.split { $0 == "," || $0.isWhitespace }.contains { entry in
+      if let address, Self.network(entry)?.contains(address) == true { return true }
       let name = entry.lowercased().drop { $0 == "." }
       return name == "*" || host == name || host.hasSuffix(".\(name)")
+    }
+  }
+
+  /// The addresses of an entry such as 10.0.0.0/8; nil if it is a name.
+  private static func network(_ entry: Substring) -> IPNetwork? {
+    do throws(IPNetwork.Fault) {
+      return try IPNetwork(String(entry))
+    } catch {
+      guard case .hostBits(let network) = error else { return nil }
+      return network
     }
   }
 }
