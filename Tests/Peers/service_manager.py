@@ -1,5 +1,7 @@
 """Acts as systemd for a program: provides its socket and receives its notifications. Prints notifications and responses, one per line.
 
+With --watch among the arguments, it changes the manifest after the reload by a signal.
+
 usage: service_manager.py COMMAND ARGUMENT...
 """
 
@@ -47,6 +49,10 @@ with tempfile.TemporaryDirectory() as folder:
         process.send_signal(signal.SIGHUP)
         say()
         say()
+        if "--watch" in sys.argv:
+            with open(sys.argv[sys.argv.index("-m") + 1], "a") as manifest:
+                manifest.write("headers: {x-a: b}\n")
+            say()
         process.terminate()
         say()
         status = process.wait(PATIENCE)

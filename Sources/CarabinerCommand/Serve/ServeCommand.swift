@@ -224,8 +224,11 @@ struct ServeCommand: AsyncParsableCommand {
     if let inheritance { configuration.onReady = { try await Self.takeOver(from: inheritance, host) } }
     let gateway = try await Gateway(host: host, configuration: configuration).start()
     for address in gateway.addresses { Terminal.emit(log.logFormat.listening(address)) }
-    ServiceManager.notify("READY=1\nSTATUS=generation 1 serves")
+    ServiceManager.notify("READY=1\nSTATUS=\(Self.status(generation: 1))")
+    let changes = host.events
+    let statusWriter = Task { for await event in changes { Self.notifyStatus(after: event) } }
     let isHandedOver = await reloadUntilEnd(events, host)
+    statusWriter.cancel()
     if !isHandedOver { ServiceManager.notify("STOPPING=1") }
     host.stopReloading()
     // The successor has the same name, and takes part in roll-outs when this process does not any more.
@@ -348,10 +351,20 @@ struct ServeCommand: AsyncParsableCommand {
         return false
       }
       ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(DispatchTime.now().uptimeNanoseconds / 1000)")
-      let report = await host.reload(trigger: "SIGHUP")
-      ServiceManager.notify("READY=1\nSTATUS=generation \(report.generation) serves")
+      let report = await host.reload(trigger: Self.signalTrigger)
+      ServiceManager.notify("READY=1\nSTATUS=\(Self.status(generation: report.generation))")
     }
     return false
+  }
+
+  private static let signalTrigger = "SIGHUP"
+
+  private static func status(generation: UInt64) -> String { "generation \(generation) serves" }
+
+  /// Shows systemd the generation after a change that no signal has caused, such as `carabiner reload`.
+  private static func notifyStatus(after event: GenerationEvent) {
+    guard event.kind != .ended, event.trigger?.contains(signalTrigger) != true else { return }
+    ServiceManager.notify("STATUS=\(status(generation: event.generation))")
   }
 
   private func takeSecondSignal() {
