@@ -23,4 +23,18 @@ struct QueryPageTextTests {
     let read = try #require(page.firstRange(of: "await reader.read()"))
     #expect(waiting.upperBound < read.lowerBound)
   }
+
+  @Test("each end of a request replaces the text that it runs, also if it was not sent")
+  func ends() throws {
+    let failed = try #require(page.firstMatch(of: #/catch \(error\) \{\n\s+part\("status"\)\.textContent = /#))
+    let running = try #require(page.firstRange(of: #""running…""#))
+    #expect(running.upperBound < failed.range.lowerBound)
+    #expect(page.contains("the variables are not JSON"))
+  }
+
+  @Test("no column and no field is wider than the window of a phone")
+  func width() {
+    #expect(page.matches(of: #/grid-template: [^;]*/ ([^;]*);/#).allSatisfy { $0.1.contains("minmax(0, 1fr)") })
+    #expect(page.contains("flex-wrap: wrap") && page.contains("min-width: 0; flex: 0 1 auto"))
+  }
 }
