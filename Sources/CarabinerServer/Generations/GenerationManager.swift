@@ -112,7 +112,9 @@ final class GenerationManager: OperationRunner {
     let trial = trial
     var isTaken = false
     if let trial, case .canary(let canary) = trial.kind {
-      isTaken = GenerationTrial.takes(key(canary.key), share: canary.share)
+      let hash = GenerationTrial.hash(of: key(canary.key))
+      isTaken = GenerationTrial.takes(hash, share: canary.share)
+      (isTaken ? trial.own : trial.baseline).saw(hash)
     }
     return state.withLock { state in
       let chosen = isTaken && state.trial === trial ? trial?.generation ?? state.current : state.current

@@ -54,13 +54,19 @@ final class GenerationTrial: Sendable {
   }
 
   /// Whether a canary runs the operations with this key. The result depends only on the key and the share.
-  static func takes(_ key: String, share: Double) -> Bool {
+  static func takes(_ key: String, share: Double) -> Bool { takes(hash(of: key), share: share) }
+
+  /// Whether a canary runs the operations of the key with this hash.
+  static func takes(_ hash: UInt64, share: Double) -> Bool { Double(hash >> 11) * 0x1p-53 < share }
+
+  /// A number of a key, the same in all processes.
+  static func hash(of key: String) -> UInt64 {
     // FNV-1a with the finaliser of MurmurHash3, so that similar addresses get unrelated values.
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in key.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
     hash = (hash ^ (hash >> 33)) &* 0xFF51_AFD7_ED55_8CCD
     hash = (hash ^ (hash >> 33)) &* 0xC4CE_B9FE_1A85_EC53
-    return Double((hash ^ (hash >> 33)) >> 11) * 0x1p-53 < share
+    return hash ^ (hash >> 33)
   }
 
   /// Whether a shadow copies this query.
@@ -104,6 +110,8 @@ final class TrialStatistics: Sendable {
   /// A summary of the statistics.
   struct Summary: Sendable, Hashable {
     var count = 0
+    /// The clients that sent operations, up to ``TrialStatistics/maximumClients``.
+    var clients = 0
     /// The share that failed or had errors, 0 to 1.
     var errorRate = 0.0
     /// The 95th percentile of the latencies in milliseconds.
@@ -111,7 +119,7 @@ final class TrialStatistics: Sendable {
 
     var json: JSONValue {
       [
-        "operations": .count(count), "errorRate": .number(JSONNumber(errorRate) ?? JSONNumber(0)),
+        "operations": .count(count), "clients": .count(clients), "errorRate": .number(JSONNumber(errorRate) ?? JSONNumber(0)),
         "milliseconds95": .number(JSONNumber(slow) ?? JSONNumber(0)),
       ]
     }
@@ -120,7 +128,11 @@ final class TrialStatistics: Sendable {
   private struct State {
     var errors = 0
     var latencies = LatencyHistogram()
+    var clients: Set<UInt64> = []
   }
+
+  /// The most clients that are distinguished, which bounds the memory of a trial.
+  static let maximumClients = 100_000
 
   private let state = Mutex(State())
 
@@ -128,8 +140,17 @@ final class TrialStatistics: Sendable {
     state.withLock { state in
       let count = state.latencies.count
       return Summary(
-        count: count, errorRate: count == 0 ? 0 : Double(state.errors) / Double(count),
+        count: count, clients: state.clients.count, errorRate: count == 0 ? 0 : Double(state.errors) / Double(count),
         slow: Double(state.latencies.percentile(0.95)) / 1e6)
+    }
+  }
+
+  /// A client sends an operation.
+  ///
+  /// - Parameter hash: The hash of its key.
+  func saw(_ hash: UInt64) {
+    state.withLock { state in
+      if state.clients.count < Self.maximumClients { state.clients.insert(hash) }
     }
   }
 

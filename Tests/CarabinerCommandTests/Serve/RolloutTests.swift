@@ -63,6 +63,11 @@ struct RolloutTests {
     let first = try users.map { try stamp(gateway, user: $0) }
     #expect(Set(first) == ["one", "two"])
     #expect(try users.map { try stamp(gateway, user: $0) } == first)
+    let status = try await gateway.ask("status").output
+    for (label, name) in [("its own", "two"), ("others'", "one")] {
+      let clients = first.count { $0 == name }
+      #expect(status.contains("\(label) \(2 * clients) operations of \(clients) clients, error rate 0"), "\(status)")
+    }
     #expect(try await gateway.ask("rollout", "promote").status == 0)
     #expect(try users.prefix(5).map { try stamp(gateway, user: $0) } == Array(repeating: "two", count: 5))
   }

@@ -85,8 +85,8 @@ struct StatusCommand: AsyncParsableCommand {
       for (name, label) in [("own", "its own"), ("others", "others'")] {
         guard let summary = trial[name] else { continue }
         lines.append(
-          "             \(label) \(text(summary["operations"])) operations, error rate \(text(summary["errorRate"])), "
-            + "95th percentile \(text(summary["milliseconds95"])) ms")
+          "             \(label) \(text(summary["operations"])) operations of \(text(summary["clients"])) clients, "
+            + "error rate \(text(summary["errorRate"])), 95th percentile \(text(summary["milliseconds95"])) ms")
       }
       for (name, entry) in trial["comparisons"]?["operations"]?.object ?? [:] {
         lines.append(
