@@ -14,4 +14,7 @@ public enum Repository {
     ProcessInfo.processInfo.environment["CARABINER_TEST_PYTHON"].map { URL(filePath: $0) }
       ?? root.appending(path: ".build/test-peers/bin/python")
   }
+
+  /// The program that checks the rules of Prometheus.
+  public static let promtool = root.appending(path: ".build/test-peers/bin/promtool")
 }
