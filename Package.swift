@@ -26,11 +26,6 @@ let withoutSwift: [LinkerSetting] = [
   .unsafeFlags(["-enable-experimental-feature", "Embedded", "-no-toolchain-stdlib-rpath"])
 ]
 
-/// The commit and the Swift version that `carabiner --version --verbose` prints. Only CProgram is compiled again when it changes.
-let buildSettings: [CSetting] = ["CARABINER_COMMIT", "CARABINER_SWIFT"].compactMap { name in
-  ProcessInfo.processInfo.environment[name].map { .define(name, to: "\"\($0)\"") }
-}
-
 let package = Package(
   name: "carabiner",
   products: [
@@ -61,7 +56,7 @@ let package = Package(
     // The libraries, lowest first.
     .target(name: "CCrash"),
     // Facts about the program: the number of its arguments, and the commit and Swift version it was built from.
-    .target(name: "CProgram", cSettings: buildSettings),
+    .target(name: "CProgram"),
     // How a process confines itself, and the names of system calls.
     .target(name: "CConfine"),
     // The memory that host and worker share, and the messages between host and launcher.

@@ -1,12 +1,12 @@
 #include "program.h"
 
-/* Package.swift defines them from the environment. */
-#ifndef CARABINER_COMMIT
-#define CARABINER_COMMIT ""
-#endif
-#ifndef CARABINER_SWIFT
-#define CARABINER_SWIFT ""
-#endif
+#define TEXT_BYTES 64
+
+/* Scripts/install writes both texts into the program that it installs.  As settings of the build, they would let each commit link again. */
+static const volatile struct {
+  char commit[TEXT_BYTES];
+  char swift_version[TEXT_BYTES];
+} build __attribute__((section("carabiner_build"), used)) = {"", ""};
 
 static int argument_count;
 static char **arguments;
@@ -21,6 +21,6 @@ int CProgram_argumentCount(void) { return argument_count; }
 
 const char *CProgram_argument(int index) { return index >= 0 && index < argument_count ? arguments[index] : ""; }
 
-const char *CProgram_commit(void) { return CARABINER_COMMIT; }
+const char *CProgram_commit(void) { return (const char *)build.commit; }
 
-const char *CProgram_swiftVersion(void) { return CARABINER_SWIFT; }
+const char *CProgram_swiftVersion(void) { return (const char *)build.swift_version; }
