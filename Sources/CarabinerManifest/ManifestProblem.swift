@@ -30,6 +30,7 @@ package struct ManifestProblem: DescribedError, Sendable, Hashable {
     case downloadFailed
     case pinMismatch
     case isolation
+    case reload
     case sharedStore
   }
 

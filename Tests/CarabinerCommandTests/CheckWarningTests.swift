@@ -20,6 +20,27 @@ struct CheckWarningTests {
     #expect(run.errors.contains(": warning: ") == !isGranted, "\(run.errors)")
   }
 
+  @Test("a plugin whose file cannot be replaced often while the gateway runs is a warning with the remedy")
+  func reloads() async throws {
+    let folder = try FixturePlugin.Folder()
+    let extra = folder.file("extra.c")
+    try Data(
+      """
+      static __thread char area[64] __attribute__((tls_model("initial-exec")));
+      __attribute__((used)) static char touch(void) { return area[3]++; }
+      __asm__(".data\\n.globl shared\\n.type shared, @gnu_unique_object\\n.size shared, 4\\nshared: .long 0\\n.text");
+      """.utf8
+    ).write(to: extra)
+    let path = try await FixturePlugin.compile("state", into: folder, linking: [extra.path])
+    let manifest = try TemporaryFile(
+      "carabiner: 1\nplugins: [{name: p, file: \(path)}]\nchain: {graphql: [p]}\n")
+    let run = try await CommandRun(["check", "-m", manifest.path])
+    #expect(run.errors.contains("/plugins/0/file: the plugin p has thread-local storage of the static model"), "\(run.errors)")
+    #expect(run.errors.contains("such as shared, which it shares with other plugins"), "\(run.errors)")
+    #expect(
+      run.errors.split(separator: "\n").count { $0.contains(" warning: ") && $0.contains("[reload]") } == 2, "\(run.errors)")
+  }
+
   @Test(
     "max-retry without a stage that retries is a warning",
     arguments: [

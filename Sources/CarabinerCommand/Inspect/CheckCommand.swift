@@ -137,17 +137,50 @@ struct CheckCommand: AsyncParsableCommand {
       found += report.problems.map { Diagnostic($0, severity: severity) }
       if let refusal = report.refusal { found.append(Diagnostic(refusal, of: plugin, severity: severity)) }
       found += report.missingGrants.filter { $0.entry == plugin.name }.map { Diagnostic.missing(grant: $0.grant, of: plugin) }
-      found += workerWarnings(about: there, of: loaded, isolation, report, plugin.source.key).map {
-        Diagnostic($0, severity: .warning)
-      }
+      let warnings =
+        workerWarnings(about: there, of: loaded, isolation, report, plugin.source.key)
+        + reloadWarnings(about: there, of: loaded, isolation, plugin.source.key)
+      found += warnings.map { Diagnostic($0, severity: .warning) }
       if report.refusal != nil || !report.problems.isEmpty { refused.append(plugin.name) }
     }
     let report = PluginProbe(
       loaded, at: path, without: refused, timeout: probe.probeTimeout, pins: pins, downloads: downloaded.folder
     ).report()
     found += report.problems.map { Diagnostic($0) }
-    if let refusal = report.refusal { found.append(Diagnostic(ManifestProblem(.invalidValue, refusal.message))) }
+    if let refusal = report.refusal { found.append(diagnostic(of: refusal, among: zip(loaded.plugins, local.plugins))) }
     return found
+  }
+
+  /// A refusal of one of several plugins, at the entry of its file.
+  private func diagnostic(
+    of refusal: HostError, among plugins: some Sequence<(Manifest.Plugin, Manifest.Plugin)>
+  ) -> Diagnostic {
+    for (plugin, there) in plugins {
+      if case .file(refusal.path, _) = there.source { return Diagnostic(refusal, of: plugin) }
+    }
+    return Diagnostic(ManifestProblem(.invalidValue, refusal.message))
+  }
+
+  /// Warnings about a plugin whose file can be replaced a few times only, or not at all, while the gateway runs.
+  private func reloadWarnings(
+    about plugin: Manifest.Plugin, of loaded: Manifest, _ isolation: IsolationOverrides, _ key: String
+  ) -> [ManifestProblem] {
+    // A worker loads each file once.
+    guard case .file(let path, _) = plugin.source, loaded.isolation(of: plugin, isolation) == .inProcess,
+      let obstacles = try? ReloadObstacles(path: path)
+    else { return [] }
+    var warnings: [String] = []
+    if obstacles.needsStaticThreadMemory {
+      warnings.append(
+        "has thread-local storage of the static model (DF_STATIC_TLS), for which a process has little room, so reloads refuse its file "
+          + "after a few changes, until the gateway is restarted; \(ReloadObstacles.threadMemoryAdvice)")
+    }
+    if let symbol = obstacles.uniqueSymbol {
+      warnings.append(
+        "has symbols that are unique in the process (STB_GNU_UNIQUE), such as \(symbol), which it shares with other plugins and with "
+          + "later versions of itself; \(ReloadObstacles.uniqueSymbolAdvice)")
+    }
+    return warnings.map { ManifestProblem(.reload, at: plugin.pointer.appending(key), "the plugin \(plugin.name) \($0)") }
   }
 
   /// Warnings about a plugin that runs in a worker and was probably written for the process of the host.

@@ -118,7 +118,11 @@ internal import Synchronization
         "the plugin's entry function returned NULL: it cannot work with this host; look for a newer or older version of it")
     }
     let reader = unsafe RegistrationReader(registration, path: file.path)
-    interceptors = try reader.interceptors(note: note)
+    do throws(HostError) {
+      interceptors = try reader.interceptors(note: note)
+    } catch {
+      throw Self.explained(error, file)
+    }
     try subject.during(.initialize) { () throws(HostError) in unsafe try reader.initialize(host: host) }
     path = file.path
     copyPath = copy
@@ -223,12 +227,27 @@ internal import Synchronization
       guard let handle = unsafe dlopen(copy, RTLD_NOW | Int32(RTLD_LOCAL) | RTLD_NODELETE) else {
         let reason = unsafe dlerror().map { unsafe String(cString: $0) } ?? "no reason given"
         throw HostError(
-          .openFailed, step: "dlopen", path: file.path,
-          "the dynamic linker refuses it: \(reason); a missing symbol or library must be there where the host runs")
+          .openFailed, step: "dlopen", path: file.path, "the dynamic linker refuses it: \(reason); \(advice(for: reason))")
       }
       return unsafe Linked(handle: handle)
     }
     return unsafe linked.handle
+  }
+
+  private static func advice(for reason: String) -> String {
+    guard reason.contains("static TLS block") else { return "a missing symbol or library must be there where the host runs" }
+    return "the room of the process for static thread-local storage is used up, because libraries stay mapped after a reload; "
+      + "restart the gateway, and \(ReloadObstacles.threadMemoryAdvice)"
+  }
+
+  /// Adds the reason to an error about the tables of a plugin, if they may be those of another one.
+  private static func explained(_ error: HostError, _ file: PluginFile) -> HostError {
+    guard error.code == .badTable, let image = try? ELFImage(file.bytes), let symbol = ReloadObstacles(of: image).uniqueSymbol
+    else { return error }
+    return HostError(
+      error.code, step: error.step, path: error.path,
+      "\(error.message). It has symbols that are unique in the process (STB_GNU_UNIQUE), such as \(symbol), and shares them with other "
+        + "plugins and with earlier versions of itself; \(ReloadObstacles.uniqueSymbolAdvice)")
   }
 
   /// A handle that may leave the lock.
