@@ -100,7 +100,11 @@ package final class GatewayServer: Sendable {
       throw failure
     } catch {
       // NIO's description names a C function and has an unbalanced parenthesis.
-      let reason = (error as? IOError).map { unsafe String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+      var reason = (error as? IOError).map { unsafe String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+      if (error as? IOError)?.errnoCode == EADDRINUSE, case .tcp(_, let port) = address {
+        let holder = PortHolder.process(atPort: port)
+        reason += " by \(holder ?? "a process of another user, which ss -ltnp shows to root")"
+      }
       throw GatewayError(.cannotListen, "cannot listen on \(address): \(reason)")
     }
     self.group = group

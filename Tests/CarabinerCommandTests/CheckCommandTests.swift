@@ -1,5 +1,6 @@
 import CarabinerWire
 import Foundation
+import TestTools
 import Testing
 
 @Suite("carabiner check")
@@ -41,6 +42,23 @@ struct CheckCommandTests {
       ])
     #expect(run.errors.contains("(did you mean endpoint?)"))
     #expect(run.errors.contains("[orderUnsatisfied]"))
+  }
+
+  @Test("a key that does not belong to its certificate is an error, of a listener and of an upstream", arguments: [true, false])
+  func certificates(isRight: Bool) async throws {
+    let files = try await CertificateFiles()
+    let pair = "certificate: \(files.path("server.pem")), key: \(files.path(isRight ? "server.key" : "authority.key"))"
+    let manifest = try TemporaryFile(
+      """
+      carabiner: 1
+      serve: {listeners: [{address: "127.0.0.1:0", tls: {certificates: [{\(pair)}]}}]}
+      upstreams: {main: {endpoints: ["https://127.0.0.1:1/"], tls: {\(pair)}}}
+      """)
+    let run = try await CommandRun(["check", "-m", manifest.path])
+    #expect(run.status == (isRight ? 0 : 3), "\(run.errors)")
+    for place in ["error: /serve/listeners/0/tls/certificates/0: ", "error: /upstreams/main/tls: "] {
+      #expect(run.errors.contains(place + "the certificate \(files.path("server.pem"))") == !isRight, "\(run.errors)")
+    }
   }
 
   @Test("the report for machines has the shape Manifest.md documents")

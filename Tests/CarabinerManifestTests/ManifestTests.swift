@@ -31,6 +31,40 @@ struct ManifestTests {
     #expect(plan(nil) == [["max-retry"], ["response-code"]])
   }
 
+  @Test("a cache stage that a gateway never asks is a warning, in the chain and in rules")
+  func idleCache() throws {
+    func warnings(_ policy: String) throws -> [ManifestProblem] {
+      try Manifest(
+        text: """
+          carabiner: 1
+          \(policy)
+          plugins: [{name: p, file: /bin/sh}]
+          chain: {cache: [p]}
+          rules: [{when: {operation: A}, chain: {cache: [p]}}]
+          """
+      ).gatewayWarnings
+    }
+    for policy in ["", "serve: {cache-policy: networkOnly}"] {
+      let found = try warnings(policy)
+      #expect(found.map(\.pointer.description) == ["/chain/cache/0", "/rules/0/chain/cache/0"])
+      #expect(found.allSatisfy { $0.message.contains("never asks the cache stage p") })
+    }
+    for policy in ["cacheFirst", "cacheAndNetwork"] { #expect(try warnings("serve: {cache-policy: \(policy)}") == []) }
+  }
+
+  @Test(
+    "a tab where YAML takes none is named, with its line and column",
+    arguments: [
+      ("serve:\n\tlimits: {}", 3, 1), ("serve:\n  limits: {}\n  \tpaths: [/a]", 4, 3), ("headers:\n  a:\t@b", 3, 6),
+      ("headers: {ä: b}\n\t \tx: y", 3, 1),
+    ])
+  func tabs(text: String, line: Int, column: Int) throws {
+    let error = try #require(throws: ManifestError.self) { try Manifest(text: "carabiner: 1\n\(text)\n") }
+    let problem = try #require(error.problems.first)
+    #expect(problem.code == .syntax && problem.position?.line == line && problem.position?.column == column, "\(problem)")
+    #expect(problem.message.contains("there is a tab") == !text.contains("@"), "\(problem)")
+  }
+
   @Test("E2, E3, E4: settings and built-ins set GET, client awareness and persisted queries")
   func wireOptions() throws {
     #expect(try Manifest(text: "carabiner: 1").wireOptions == WireOptions())

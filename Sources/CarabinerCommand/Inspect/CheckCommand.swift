@@ -79,10 +79,12 @@ struct CheckCommand: AsyncParsableCommand {
     let isolation = IsolationOverrides(environment: ProcessInfo.processInfo.environment)
     let warnings =
       loaded.warnings + loaded.warnings(about: overrides) + loaded.warnings(about: isolation) + loaded.separatedFiles(isolation)
+      + loaded.gatewayWarnings
     var found = warnings.map { Diagnostic($0, severity: .warning) }
     found += (loaded.refusals(of: overrides) + loaded.workerProblems(isolation)).map { Diagnostic($0) }
     found += loaded.problems(of: SecretReferences(directory: loaded.directory)).map { Diagnostic($0) }
     found += loaded.storeProblems().map { Diagnostic($0) }
+    found += loaded.certificateProblems().map { Diagnostic($0) }
     found += loaded.operationListProblems().map { Diagnostic($0) }
     let downloads = pluginCache.downloads
     do {

@@ -22,7 +22,7 @@ struct YAMLDocument {
       // The basic resolver takes every key as a text: `1` and `"1"` are the same key, as in JSON.
       node = try Parser(yaml: text, resolver: .basic).singleRoot()
     } catch {
-      throw ManifestProblem(yaml: error)
+      throw ManifestProblem(yaml: error, in: text)
     }
     guard let node else { throw ManifestProblem(.syntax, "the manifest is empty; begin with carabiner: 1") }
     root = node
@@ -144,13 +144,14 @@ struct YAMLDocument {
 
 extension ManifestProblem {
   /// The parser's error without its excerpt of the text, which may contain secrets.
-  fileprivate init(yaml error: any Error) {
+  fileprivate init(yaml error: any Error, in text: String) {
     switch error as? YamlError {
     case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _):
+      let advice = Self.isTab(at: mark, in: text) ? "; there is a tab, and YAML is indented by spaces only" : ""
       // Too deep nesting is the only error of the parser that is not about grammar.
       self.init(
         problem.contains("nesting level") ? .tooDeep : .syntax,
-        "this is not YAML: \([context?.text, problem].compactMap(\.self).joined(separator: ", "))")
+        "this is not YAML: \([context?.text, problem].compactMap(\.self).joined(separator: ", "))\(advice)")
       position = TextPosition(line: mark.line, column: mark.column)
     case .composer(_, let problem, let mark, _):
       self.init(.syntax, "this YAML cannot be used: \(problem)")
@@ -162,5 +163,11 @@ extension ManifestProblem {
     case .reader(let problem, _, _, _): self.init(.syntax, "this is not YAML: \(problem)")
     default: self.init(.syntax, "this is not YAML: \(error)")
     }
+  }
+
+  private static func isTab(at mark: Mark, in text: String) -> Bool {
+    let lines = text.split(separator: "\n", maxSplits: mark.line, omittingEmptySubsequences: false)
+    guard lines.indices.contains(mark.line - 1) else { return false }
+    return lines[mark.line - 1].unicodeScalars.dropFirst(mark.column - 1).first == "\t"
   }
 }

@@ -79,6 +79,7 @@ final class GatewayAdjuster: ManifestFollower {
   ///
   /// - Throws: ``ServerError`` for a certificate that cannot be used, and an address at which this process cannot listen.
   func prepared(_ manifest: Manifest) async throws -> GatewayChange {
+    for warning in manifest.placed(manifest.gatewayWarnings) { logger.warning("\(warning)") }
     let next = EffectiveSettings(configuration, manifest, logger)
     var change = GatewayChange(adjuster: self, next: next)
     change.shared = try SharedUse.of(manifest, next.limits.rate, replacing: shared.withLock(\.self))

@@ -33,17 +33,19 @@ struct ListenerPlan: Sendable {
       for known in ListenerRoles.names where known.name == role.rawValue { roles.insert(known.role) }
     }
     needsProxyHeader = listener.needsProxyHeader
-    guard let tls = listener.tls else {
-      certificates = []
-      return
-    }
+    let offersHTTP2 = self.takesHTTP2 ?? takesHTTP2
+    certificates = listener.tls.map { Self.identities(of: $0, takesHTTP2: offersHTTP2) } ?? []
+  }
+
+  /// The certificates of a listener of the manifest.
+  static func identities(of tls: Manifest.Listener.TLS, takesHTTP2: Bool) -> [Certificates.Identity] {
     var options = ServerCertificate.Options()
-    options.protocols = Self.protocols(self.takesHTTP2 ?? takesHTTP2)
+    options.protocols = protocols(takesHTTP2)
     options.minimumVersion = tls.minimumVersion == .v13 ? .v13 : .v12
     options.clients = tls.clientAuthorities.map {
       ClientCertificates(authorities: $0, areRequired: tls.clientCertificate == .require)
     }
-    certificates = tls.certificates.map {
+    return tls.certificates.map {
       Certificates.Identity(files: .init(certificates: $0.certificate, key: $0.key), options: options)
     }
   }
