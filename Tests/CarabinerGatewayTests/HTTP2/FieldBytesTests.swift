@@ -63,8 +63,9 @@ struct FieldBytesTests {
     let indexed = response(client, 5, [0x80 | 62])
     #expect(indexed.firstRange(of: echoed) != nil, "\(indexed)")
     // UTF-8, and the bytes that mark other values.
-    for value in [Array("ü".utf8), [0xF4, 0x8F, 0xBF, 0xBF, 0xC3, 0xA9], [0xF4, 0x8F, 0xBF, 0xBF]] {
-      let answer = response(client, 7 + UInt32(value.count) * 2, Self.literal("x-name", value))
+    let values: [[UInt8]] = [Array("ü".utf8), [0xF4, 0x8F, 0xBF, 0xBF, 0xC3, 0xA9], [0xF4, 0x8F, 0xBF, 0xBF]]
+    for (index, value) in values.enumerated() {
+      let answer = response(client, UInt32(7 + 2 * index), Self.literal("x-name", value))
       let isPlain = answer.firstRange(of: Self.text(value)) != nil
       #expect(isPlain || FieldCodeTests.texts(in: answer).contains(value), "\(answer)")
     }
@@ -110,11 +111,16 @@ struct FieldBytesTests {
     let opaque = [0xF4, 0x8F, 0xBF, 0xBF] + Array("café".utf8)
     // Padding and priority stay.
     func padded(_ value: [UInt8]) -> [UInt8] {
-      Self.frame(Kind.headers, 0x2C, [2] + [0, 0, 0, 0, 9] + Self.literal("x-name", value) + [0x82] + [0, 0])
+      var payload: [UInt8] = [2, 0, 0, 0, 0, 9]
+      payload += Self.literal("x-name", value)
+      payload += [0x82, 0, 0]
+      return Self.frame(Kind.headers, 0x2C, payload)
     }
     let after =
       Self.frame(Kind.headers, 0, Self.literal("x", [0xFF])) + Self.frame(Kind.continuation, 0x4, Self.literal("x", [0xFF]))
-    #expect(try passed(before + body + padded(Self.value) + after, size: size) == before + body + padded(opaque) + after)
+    let sent: [UInt8] = before + body + padded(Self.value) + after
+    let expected: [UInt8] = before + body + padded(opaque) + after
+    #expect(try passed(sent, size: size) == expected)
   }
 }
 
