@@ -7,8 +7,6 @@ internal import CCarabiner
   let table: UnsafePointer<crb_host>
   let identity: crb_self
   let timer: UnsafePointer<crb_timer_service>?
-  let fetching: UnsafePointer<crb_fetch_service>?
-  let storing: UnsafePointer<crb_store_service>?
   /// The timers and tasks that the instance has started.
   let work: InstanceWork
 
@@ -16,9 +14,15 @@ internal import CCarabiner
     unsafe self.table = unsafe table
     self.identity = identity
     unsafe timer = unsafe table.pointee.query(identity, "crb.timer/1")?.assumingMemoryBound(to: crb_timer_service.self)
-    unsafe fetching = unsafe table.pointee.query(identity, "crb.fetch/1")?.assumingMemoryBound(to: crb_fetch_service.self)
-    unsafe storing = unsafe table.pointee.query(identity, "crb.store/1")?.assumingMemoryBound(to: crb_store_service.self)
     work = unsafe InstanceWork(table, timer)
+  }
+
+  // A plugin asks for a service when it uses it, because `carabiner check` reports what a plugin asks for in vain.
+  var fetching: UnsafePointer<crb_fetch_service>? {
+    unsafe table.pointee.query(identity, "crb.fetch/1")?.assumingMemoryBound(to: crb_fetch_service.self)
+  }
+  var storing: UnsafePointer<crb_store_service>? {
+    unsafe table.pointee.query(identity, "crb.store/1")?.assumingMemoryBound(to: crb_store_service.self)
   }
 
   /// The severity of a log line.

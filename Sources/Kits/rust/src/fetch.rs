@@ -86,7 +86,7 @@ impl Host {
                 });
             }
         }
-        let Some(service) = self.fetch else {
+        let Some(service) = self.fetch_service() else {
             return Err(("the manifest does not grant this plugin the service fetch; add grants: [fetch]".into(), Some(done)));
         };
         let headers: Vec<abi::Header> = request

@@ -44,19 +44,25 @@ pub struct Host {
     /// The number of the instance within this library.
     pub(crate) instance: u64,
     pub(crate) timer: Option<&'static abi::TimerService>,
-    pub(crate) fetch: Option<&'static abi::FetchService>,
-    pub(crate) store: Option<&'static abi::StoreService>,
+}
+
+fn query<T>(self_: u64, id: &CStr) -> Option<&'static T> {
+    // SAFETY: for this id the host returns such a table, and keeps it as long as the process runs.
+    unsafe { ((table().query)(self_, id.as_ptr()) as *const T).as_ref() }
 }
 
 impl Host {
     /// The host of a new instance. [`tasks::close`] ends it.
     pub(crate) fn new(self_: u64) -> Host {
-        fn query<T>(self_: u64, id: &CStr) -> Option<&'static T> {
-            // SAFETY: for this id the host returns such a table, and keeps it as long as the process runs.
-            unsafe { ((table().query)(self_, id.as_ptr()) as *const T).as_ref() }
-        }
-        let (timer, fetch) = (query(self_, c"crb.timer/1"), query(self_, c"crb.fetch/1"));
-        Host { self_, instance: tasks::open(), timer, fetch, store: query(self_, c"crb.store/1") }
+        Host { self_, instance: tasks::open(), timer: query(self_, c"crb.timer/1") }
+    }
+
+    // A plugin asks for a service when it uses it, because `carabiner check` reports what a plugin asks for in vain.
+    pub(crate) fn fetch_service(&self) -> Option<&'static abi::FetchService> {
+        query(self.self_, c"crb.fetch/1")
+    }
+    pub(crate) fn store_service(&self) -> Option<&'static abi::StoreService> {
+        query(self.self_, c"crb.store/1")
     }
 
     /// The tasks of the instance; a failure once it is being destroyed.

@@ -101,7 +101,7 @@ impl Host {
                 });
             }
         }
-        let Some(service) = self.store else {
+        let Some(service) = self.store_service() else {
             return Err(("the manifest does not grant this plugin the service store; add grants: [store]".into(), Some(done)));
         };
         // SAFETY: the host copies its arguments. It calls `came` if and only if it returns OK.
