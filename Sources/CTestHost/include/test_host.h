@@ -97,6 +97,8 @@ int CTestHost_catchTouches(void);
 /* Maps room for `count` bytes that end where an unreadable page begins, and returns the first of them, zeroed and writable;
  * NULL if memory or regions are exhausted. */
 void *CTestHost_newRegion(size_t count, uint32_t *region);
+/* Whether new regions begin behind an unreadable page, and do not end in front of one. */
+void CTestHost_placeRegions(int at_start);
 /* Makes the bytes read-only. */
 void CTestHost_protectRegion(uint32_t region);
 /* Makes the bytes inaccessible. */
@@ -137,6 +139,8 @@ int CTestHost_watchHeap(const void *inside, int (*is_ours)(const void *memory));
 /* Counts the locks that this thread holds through the library that holds `inside`; returns the number of its watched imports. */
 int CTestHost_watchLocks(const void *inside);
 int64_t CTestHost_heldLocks(void);
+/* How many pairs of these locks were taken in both orders. */
+uint64_t CTestHost_lockInversions(void);
 
 /* Makes the library that holds `inside` ask before it frees: memory of the host is reported and not freed.  `is_ours` is called
  * with every address for free() or operator delete, on the calling thread; non-zero: the plugin does not own it.  Returns the
@@ -148,6 +152,10 @@ int CTestHost_watchFrees(const void *inside, int (*is_ours)(const void *memory))
 int CTestHost_watchChanges(const void *inside);
 /* Takes the name of one of them; NULL if there are no more. */
 const char *CTestHost_takeChange(void);
+
+/* Keeps SIGSYS out of the signal masks that the library that holds `inside` sets, because a handler of it answers refused calls.
+ * Returns the number of its watched imports. */
+int CTestHost_admitRefusals(const void *inside);
 
 /* Begins to count the handlers for exit and fork that the library that holds `inside` registers; returns the number of its
  * watched imports. */

@@ -38,7 +38,7 @@ extension ExchangeRunner {
     }
     let canceller = manner.cancelsDuring == hook ? TestHostThread { self.cancel(call) } : nil
     defer { canceller?.join() }
-    var verdict = manner.changesThreads ? TestHostThread.run(work) ?? Verdict.fail : work()
+    var verdict = manner.changesThreads ? TestHostThread.run(stack: manner.stackBytes, work) ?? Verdict.fail : work()
     manner.aroundHooks?(false, hook)
     let isLate = testHost.setInterruption(nil)
     let wasPending = verdict == Verdict.pending
@@ -140,7 +140,8 @@ extension ExchangeRunner {
     if hook == .onError, verdict == Verdict.fail, staged.failure == nil {
       testHost.breach("ER01", "FAIL in on_error replaces the error, but set_error() was not called", at: place)
     }
-    let isLost = [Verdict.fail, Verdict.drop, Verdict.retry].contains(verdict) || hook == .onError && verdict == Verdict.continue
+    // A parser that fails in the middle of a chunk may have staged the results before it.
+    let isLost = [Verdict.drop, Verdict.retry].contains(verdict) || hook == .onError && verdict == Verdict.continue
     if isLost, !staged.elements.isEmpty {
       testHost.breach(
         "ST03", "\(staged.elements.count) staged elements are lost by the verdict \(Verdict.name(verdict))", at: place)

@@ -8,6 +8,8 @@ internal import CarabinerHost
   struct Manner: Sendable {
     /// Whether each hook runs on its own thread.
     var changesThreads = false
+    /// The stack of each hook's own thread; the usual one if nil.
+    var stackBytes: Int?
     /// How long a pending hook may take to be resumed.
     var patience = Duration.seconds(10)
     /// How long a call may continue after it was cancelled.

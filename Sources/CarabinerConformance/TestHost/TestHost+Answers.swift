@@ -1,7 +1,6 @@
 internal import CCarabiner
 internal import CarabinerABI
 internal import CarabinerHost
-internal import CarabinerWire
 
 /// Host functions with which a hook stages its answer.
 extension TestHost {
@@ -20,7 +19,7 @@ extension TestHost {
         return state.refuse(
           call, .emit, Status.state, "stages \(isResult ? "a result" : "a chunk") in a hook that cannot stage one")
       }
-      if isResult, (try? JSONValue(parsing: bytes))?.object == nil {
+      if isResult, StagedJSON.object(bytes) == nil {
         return state.complain(call, "SE05", .failure, "emit() was given a result that is not a JSON object", Status.invalid)
       }
       call.staged.elements.append(Staged.Element(kind: kind, bytes: bytes, flags: flags))

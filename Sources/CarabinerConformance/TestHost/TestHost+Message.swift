@@ -1,7 +1,6 @@
 internal import CCarabiner
 internal import CarabinerABI
 internal import CarabinerHost
-internal import CarabinerWire
 internal import Synchronization
 
 /// Reading and changing the message, exactly as in section 4 of the header.
@@ -102,7 +101,7 @@ extension TestHost {
         return state.refuse(call, .fieldSet, Status.state, "changes part \(part.rawValue), which this hook may not")
       }
       guard call.mutates.contains(part) else { return state.refuse(call, .fieldSet, Status.readOnly, "part \(part.rawValue)") }
-      if part == .variables || part == .extensions, let bytes, (try? JSONValue(parsing: bytes))?.object == nil {
+      if part == .variables || part == .extensions, let bytes, StagedJSON.object(bytes) == nil {
         return state.complain(
           call, "SE05", .failure, "field_set() was given variables or extensions that are not a JSON object", Status.invalid)
       }

@@ -15,12 +15,25 @@ internal import Glibc
     init(_ body: @escaping () -> Void) { self.body = body }
   }
 
+  /// How many bytes behind a small stack are inaccessible, so that a large frame does not reach other memory.
+  private static let guardBytes = 16 << 20
+
   /// Starts a thread.
-  init(_ body: @escaping () -> Void) {
+  ///
+  /// - Parameter stack: The bytes of its stack; the usual number if nil.
+  init(stack: Int? = nil, _ body: @escaping () -> Void) {
     var thread = pthread_t()
+    var attributes = pthread_attr_t()
+    unsafe pthread_attr_init(&attributes)
+    defer { unsafe pthread_attr_destroy(&attributes) }
+    if let stack {
+      // libc adds the guard.
+      unsafe pthread_attr_setstacksize(&attributes, stack)
+      unsafe pthread_attr_setguardsize(&attributes, Self.guardBytes)
+    }
     let work = unsafe Unmanaged.passRetained(Work(body)).toOpaque()
     let status = unsafe pthread_create(
-      &thread, nil,
+      &thread, &attributes,
       { context in
         guard let context = unsafe context else { return nil }
         unsafe CLinux_nameThisThread(TestHostThread.name)
@@ -47,9 +60,9 @@ internal import Glibc
   }
 
   /// Runs work on a new thread and waits for it.
-  static func run<Value>(_ body: @escaping () -> Value) -> Value? {
+  static func run<Value>(stack: Int? = nil, _ body: @escaping () -> Value) -> Value? {
     let box = ValueBox<Value>()
-    TestHostThread { box.value = body() }.join()
+    TestHostThread(stack: stack) { box.value = body() }.join()
     return box.value
   }
 }

@@ -38,6 +38,7 @@ struct LoadingTrial {
     }
     // In every check, because memory of the host that a plugin frees would end this process at another place.
     unsafe CTestHost_watchFrees(symbol, Self.isForeign)
+    unsafe CTestHost_admitRefusals(symbol)
     return unsafe unsafeBitCast(symbol, to: Entry.self)
   }
 

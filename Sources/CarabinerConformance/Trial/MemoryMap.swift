@@ -29,9 +29,12 @@ struct MemoryMap: Sendable {
     return map
   }
 
-  /// Bytes of all mappings except the heap, which libc grows as needed.
+  /// Bytes of all mappings except the heap, which libc grows as needed, and addresses that are only reserved, such as the rest of the
+  /// heap that libc gives to a thread.
   var mappedBytes: Int {
-    areas.reduce(0) { $1.name == "[heap]" ? $0 : $0 + Int(clamping: $1.range.upperBound - $1.range.lowerBound) }
+    areas.reduce(0) {
+      $1.name == "[heap]" || $1.rights.hasPrefix("---") ? $0 : $0 + Int(clamping: $1.range.upperBound - $1.range.lowerBound)
+    }
   }
 
   /// Pages that can now be written and run but could not before, and pages of files with changed protection.

@@ -63,8 +63,8 @@ extension Check {
     "ST03", level: 3, "discards no staged element",
     page: Page(
       rule: """
-        Elements are staged only with a verdict that delivers them: not with FAIL, DROP or RETRY, and in on_error not with
-        CONTINUE.
+        Elements are staged only with a verdict that delivers them: not with DROP or RETRY, and in on_error not with CONTINUE.
+        FAIL discards them too. A hook that fails after it staged a good element breaks no rule.
         """,
       reason: """
         The verdict decides what happens with staged elements. With these verdicts the host discards them, and the consumer never

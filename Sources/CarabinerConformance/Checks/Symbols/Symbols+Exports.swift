@@ -48,8 +48,8 @@ extension Check {
   private static func isOfALanguage(_ symbol: SharedObject.Symbol) -> Bool {
     let name = symbol.name
     if symbol.binding == SharedObject.Binding.weak, name.hasPrefix("_Z") {
-      // The names of types begin with a letter that namespace std begins with as well.
-      let rest = name.hasPrefix("_ZTS") ? name.dropFirst(4) : name.drop { "_ZNKTVILGRtv0123456789".contains($0) }
+      // _ZTS, the name of a type, ends with the letter with which namespace std begins.
+      let rest = name.dropFirst(name.hasPrefix("_ZTS") ? 4 : 2).drop { "ZNKTVILGRtv0123456789".contains($0) }
       if rest.hasPrefix("St") || rest.hasPrefix("Sa") || rest.hasPrefix("Ss") || rest.contains("__gnu_cxx") { return true }
     }
     return ["_init", "_fini", "__bss_start", "_edata", "_end", "rust_eh_personality"].contains(name) || name.hasPrefix("$s")

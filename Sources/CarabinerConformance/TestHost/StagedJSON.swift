@@ -1,0 +1,55 @@
+internal import CarabinerWire
+
+/// JSON that a plugin stages, as a host accepts it.
+enum StagedJSON {
+  private static let escape = Array("\\u".utf8)
+  private static let replacement = Array("\\ufffd".utf8)
+
+  /// The object in these bytes; nil if they are not one.
+  ///
+  /// A plugin passes escapes such as `\ud800` on as they came: RFC 8259 permits them without a partner.
+  static func object(_ bytes: [UInt8]) -> JSONObject? {
+    if let object = (try? JSONValue(parsing: bytes))?.object { return object }
+    // Nothing here reads deeper objects, and a check sends some, which a plugin may pass on.
+    if isTooDeep(bytes) { return JSONObject() }
+    return (try? JSONValue(parsing: withoutSurrogates(bytes)))?.object
+  }
+
+  private static func isTooDeep(_ bytes: [UInt8]) -> Bool {
+    var (depth, deepest, isText) = (0, 0, false)
+    var index = 0
+    while index < bytes.count {
+      switch bytes[index] {
+      case UInt8(ascii: "\\") where isText: index += 1
+      case UInt8(ascii: "\""): isText.toggle()
+      case UInt8(ascii: "{"), UInt8(ascii: "["): if !isText { depth += 1 }
+      case UInt8(ascii: "}"), UInt8(ascii: "]"): if !isText { depth -= 1 }
+      default: break
+      }
+      deepest = max(deepest, depth)
+      index += 1
+    }
+    return deepest > JSONLimits().maximumDepth && depth == 0 && bytes.first == UInt8(ascii: "{")
+  }
+
+  private static func withoutSurrogates(_ bytes: [UInt8]) -> [UInt8] {
+    var out = bytes
+    var index = 0
+    while index + 6 <= out.count {
+      guard out[index] == escape[0] else {
+        index += 1
+        continue
+      }
+      guard out[index + 1] == escape[1] else {
+        index += 2
+        continue
+      }
+      let digits = String(decoding: out[(index + 2)..<(index + 6)], as: UTF8.self)
+      if let unit = UInt16(digits, radix: 16), (0xD800...0xDFFF).contains(unit) {
+        out.replaceSubrange(index..<(index + 6), with: replacement)
+      }
+      index += 6
+    }
+    return out
+  }
+}
