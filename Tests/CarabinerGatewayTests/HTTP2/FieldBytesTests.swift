@@ -1,3 +1,4 @@
+import Carabiner
 import CarabinerWire
 import NIOCore
 import NIOEmbedded
