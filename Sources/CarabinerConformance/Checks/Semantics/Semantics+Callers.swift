@@ -29,17 +29,19 @@ extension Check {
         let place = "\(trial.interceptor.id) \(stage.kind.rawValue)"
         let callers = (0..<2).map { _ in Caller(words, &generator) }
         let visitor = callers[1].exchange(hasHeaders: false)
+        // What a plugin adds for its caller shows only where the caller has not sent it.
+        let sparing = callers[1].exchange(hasOnlyCredentials: true)
         @Sendable func judge(_ passage: ExchangeResult, _ owner: Int, _ how: String) {
           guard let found = callers[owner].secrets.find(in: Array(passage.fingerprint.utf8)) else { return }
           trial.notes.fail("\(how), a message of another caller has \(found)", at: place)
         }
         let (first, second) = (callers[0].exchange(), callers[1].exchange())
-        for exchange in [second, visitor] {
+        for exchange in [second, visitor, sparing] {
           _ = trial.travel([first], stage, instance)
           judge(trial.travel([exchange], stage, instance)[0], 0, "after a call")
         }
         // A whole call between any two hooks of another one.
-        for exchange in [second, visitor] {
+        for exchange in [second, visitor, sparing] {
           var manner = ExchangeRunner.Manner()
           manner.aroundHooks = { isBefore, _ in
             if !isBefore { judge(trial.travel([exchange], stage, instance)[0], 0, "during a call") }
@@ -88,11 +90,12 @@ private struct Caller {
     self.secrets = secrets
   }
 
-  func exchange(hasHeaders: Bool = true) -> Exchange {
+  func exchange(hasHeaders: Bool = true, hasOnlyCredentials: Bool = false) -> Exchange {
     Exchange("a call of one of two callers") {
       if hasHeaders {
-        $0.operation.headers += headers
-        $0.request.headers += headers
+        let sent = hasOnlyCredentials ? Array(headers.prefix(2)) : headers
+        $0.operation.headers += sent
+        $0.request.headers += sent
       }
       $0.head.headers += headers.map { HeaderSample(name: $0.name, value: values[3], isSensitive: $0.isSensitive) }
       let members = headers.map { "\"\($0.name)\":\"\(values[4])\"" }.joined(separator: ",")
