@@ -43,8 +43,8 @@ struct CurlFailure {
     let (kind, message) = explanation
     return TransportError(
       kind, message, url: request.url.absoluteString, mayHaveBeenSent: sent,
-      // libcurl does not pass on a status line that it cannot parse, but the line was received.
-      responseBegan: began || kind == .invalidResponse)
+      // libcurl does not pass on a status line that it cannot parse, but the line was received. A stream may be reset before its head.
+      responseBegan: began || (kind == .invalidResponse && code != CURLE_HTTP2_STREAM))
   }
 
   private var port: Int { request.url.effectivePort }
