@@ -29,7 +29,7 @@ struct DocumentErrorTests {
       ("notAnOperation {a}", .unexpectedToken, 1, 1),
       ("Query {a}", .unexpectedToken, 1, 1), ("{a & b}", .unexpectedToken, 1, 4),
       ("{a | b}", .unexpectedToken, 1, 4),
-      ("{a(b:&)}", .unexpectedToken, 1, 6), ("\"text\" {a}", .unexpectedToken, 1, 1),
+      ("{a(b:&)}", .unexpectedToken, 1, 6), ("\"text\" {a}", .unexpectedToken, 1, 8),
       ("query 1 {a}", .unexpectedToken, 1, 7),
       ("type T {a: Int}", .notExecutable, 1, 1), ("{a}\nextend type T {a: Int}", .notExecutable, 2, 1),
       ("{a .. b}", .invalidCharacter, 1, 4), ("{a ? b}", .invalidCharacter, 1, 4),
