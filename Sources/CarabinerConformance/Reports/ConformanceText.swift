@@ -36,14 +36,15 @@ package struct ConformanceText: Sendable {
     if let reason = report.untestedReason {
       return "no verdict: \(reason). Pass a valid configuration with --config, and the files that it names with --file"
     }
+    let isRefused = report.isolation == .worker && report.hasRefusedCalls
+    let exception = isRefused ? ", but not in a worker: a system call was refused" : ""
     if report.isPartial {
       let isKept = report.isGood(warningsCount: report.warningsCount)
-      return "partial run: \(isKept ? "these checks find no broken rule" : "a rule is broken"); without --check there is a level"
+      let result = isKept ? "these checks find no broken rule" : "a rule is broken"
+      return "partial run: \(result)\(exception); without --check there is a level"
     }
-    guard report.isolation == .worker else { return "conforms at level \(report.level)" }
-    return report.hasRefusedCalls
-      ? "conforms at level \(report.level), but not in a worker: a system call was refused"
-      : "conforms in a worker at level \(report.level)"
+    guard report.isolation == .worker, !isRefused else { return "conforms at level \(report.level)\(exception)" }
+    return "conforms in a worker at level \(report.level)"
   }
 
   /// The checks that did not run in a worker, with their reasons.
