@@ -2,7 +2,7 @@
 extension Catalog {
   static let symbolChecks: [Check] = [
     .exports, .processWideNames, .staticThreadMemory, .overwritableCode, .librarySearchPaths, .processImports, .allocatorSymbols,
-    .platformBaseline, .indirectFunctions, .sharedBuffers,
+    .platformBaseline, .indirectFunctions,
   ]
 
   static let loadChecks: [Check] = [
@@ -21,29 +21,24 @@ extension Catalog {
 
   static let memoryChecks: [Check] = [
     .viewBounds, .readOnlyViews, .expiredViews, .viewsWhileWaiting, .bufferReferences, .adoptedBytes, .hostWithoutMemory,
-    .failingMalloc, .memoryOfEndedCalls, .ownFrees, .resourcesOfEndedCalls, .freedMemory, .unwrittenMemory, .smallStack,
-    .boundedKeys,
+    .failingMalloc, .memoryOfEndedCalls, .ownFrees, .resourcesOfEndedCalls, .freedMemory, .unwrittenMemory,
   ]
 
   static let threadChecks: [Check] = [
     .threadsOfHostCalls, .concurrentHooks, .changingThreads, .concurrentCancel, .callsAfterResume, .blocking, .ownThreads,
-    .keptLocks, .changedProcess, .lockOrder,
+    .keptLocks, .changedProcess,
   ]
 
   static let semanticsChecks: [Check] = [
     .legalVerdicts, .undeclaredChanges, .stagedForVerdict, .unusualOperations, .editedJSON, .headerNames, .anyStatus, .secrets,
-    .cacheReads, .cacheWrites, .parserChunks, .brokenBodies, .splitDelimiters, .sameAnswers, .functionsInPlace, .anyChunks,
-    .separateCallers, .keptFailures,
-    .staleProperties, .anyLocale,
+    .cacheReads, .cacheWrites, .parserChunks, .brokenBodies, .splitDelimiters, .sameAnswers, .functionsInPlace,
   ]
 
-  static let streamChecks: [Check] = [
-    .anyResultCount, .resultOrder, .stagedAtEnd, .fullWindow, .endlessSubscription, .earlyStop, .keptFlags,
-  ]
+  static let streamChecks: [Check] = [.anyResultCount, .resultOrder, .stagedAtEnd, .fullWindow, .endlessSubscription, .earlyStop]
 
   static let errorChecks: [Check] = [
     .errorExplanations, .errorShapes, .repeatedAttempts, .refusedRetry, .retryDelay, .cancelledWaits, .singleResume,
-    .announcedSuspension, .refusedServices, .serviceCallbacks, .singleMutations,
+    .announcedSuspension, .refusedServices, .serviceCallbacks,
   ]
 
   static let limitChecks: [Check] = [

@@ -4,7 +4,6 @@
 
 typedef struct {
   char *name;
-  int is_over;
 } entry;
 static volatile char first;
 static crb_verdict on_request(void *inst, crb_call call, void **state) {
@@ -20,17 +19,13 @@ static crb_verdict on_request(void *inst, crb_call call, void **state) {
 }
 static crb_verdict on_end(void *inst, crb_call call, void *state) {
   (void)inst, (void)call;
-  entry *e = state;
-  free(e->name);
-  e->is_over = 1;
+  free(((entry *)state)->name);
   return CRB_CONTINUE;
 }
 static void release(void *inst, void *state) {
   (void)inst;
-  entry *e = state;
-  first = *e->name;
-  if (!e->is_over) free(e->name);
-  free(e);
+  first = *((entry *)state)->name;
+  free(state);
 }
 #define GRAPHQL_ON_REQUEST on_request
 #define ON_END on_end
