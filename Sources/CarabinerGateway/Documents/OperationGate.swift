@@ -39,11 +39,7 @@ final class OperationGate: Sendable {
     var operation = DynamicOperation(
       document: document, operationName: name, operationType: type, variables: parameters.variables,
       extensions: parameters.extensions)
-    if let plain = entry.plain, rules?.keepsDescriptions != true {
-      operation.document = plain
-      // The hash of the client is that of the text with descriptions.
-      operation.extensions["persistedQuery"] = nil
-    }
+    if let plain = entry.plain, rules?.keepsDescriptions != true { operation.document = plain }
     return operation
   }
 
