@@ -14,8 +14,9 @@ struct PendingPatches: Sendable {
     var (pending, incremental, completed): ([JSONValue], [JSONValue], [JSONValue]) = ([], [], [])
     for patch in patches {
       let (label, errors) = (patch["label"], patch["errors"])
-      let items = patch["items"].flatMap { $0.isNull ? nil : $0 }
-      let data = patch["data"].flatMap { $0.isNull ? nil : $0 }
+      // A literal nil in a closure would be JSON null.
+      let items = patch["items"].flatMap { $0.isNull ? Optional.none : $0 }
+      let data = patch["data"].flatMap { $0.isNull ? Optional.none : $0 }
       let path = items == nil ? patch["path"] ?? [] : .array((patch["path"]?.array ?? []).dropLast())
       let known = lists.firstIndex { $0.path == path && $0.label == label }
       let id = known.map { lists[$0].id } ?? announce(path, label, in: &pending)
