@@ -23,7 +23,7 @@ struct HTTP2LimitTests {
 
   /// Waits until a condition is true. The timeout is long, because the machine may be busy.
   private func wait(until condition: () -> Bool) async throws {
-    for _ in 0..<6000 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
+    for _ in 0..<30_000 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
     #expect(condition())
   }
 

@@ -69,7 +69,7 @@ struct UnsentMessageTests {
   }
 
   private func wait(until condition: () -> Bool) async throws {
-    for _ in 0..<6000 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
+    for _ in 0..<30_000 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
     #expect(condition())
   }
 
