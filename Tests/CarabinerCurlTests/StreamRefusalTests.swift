@@ -42,8 +42,7 @@ struct StreamRefusalTests {
       return await group.reduce(into: []) { $0.append($1) }
     }
     let numbers = answers.compactMap { $0.flatMap { Int($0) } }
-    // One whose connection ended without proof is not sent again.
-    #expect(!numbers.isEmpty)
+    // One whose connection ended without proof is not sent again, which may be all of them.
     #expect(Set(numbers).count == numbers.count)
     let next = try #require(Int(try await send(transport, to: server, isIdempotent: true)))
     #expect(next <= answers.count + 1)
