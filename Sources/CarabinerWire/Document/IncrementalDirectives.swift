@@ -1,3 +1,5 @@
+internal import Glibc
+
 extension String {
   /// Whether the document may use `@defer` or `@stream`.
   ///
@@ -15,22 +17,14 @@ extension String {
 }
 
 extension Span<UInt8> {
-  /// The place of the next `@`; nil if there is none. Eight bytes are checked together.
+  /// The place of the next `@`; nil if there is none. The search is in each request, and most documents have none.
   fileprivate func place(ofSignFrom start: Int) -> Int? {
-    let (sign, ones, highs) = (UInt64(0x4040_4040_4040_4040), UInt64(0x0101_0101_0101_0101), UInt64(0x8080_8080_8080_8080))
-    var place = start
-    while place + 8 <= count {
-      let difference = word(at: place) ^ sign
-      // The lowest byte that is zero sets its highest bit. Bytes above it may do so too.
-      let found = (difference &- ones) & ~difference & highs
-      if found != 0 { return place + found.trailingZeroBitCount / 8 }
-      place += 8
+    unsafe withUnsafeBufferPointer { bytes in
+      guard start < bytes.count, let first = bytes.baseAddress,
+        let found = unsafe memchr(first + start, Int32(UInt8(ascii: "@")), bytes.count - start)
+      else { return nil }
+      return unsafe UnsafeRawPointer(found) - UnsafeRawPointer(first)
     }
-    while place < count {
-      if self[place] == UInt8(ascii: "@") { return place }
-      place += 1
-    }
-    return nil
   }
 
   /// The place after white space, commas, marks and comments, which the grammar allows between the sign of a directive and its name.
