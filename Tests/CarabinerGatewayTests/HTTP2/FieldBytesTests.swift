@@ -29,7 +29,7 @@ struct FieldBytesTests {
 
   /// A gateway that returns the values of `x-name` as `x-echo`.
   private func gateway() async throws -> LocalGateway {
-    var limits = GatewayLimits()
+    var limits = GatewayLimits.untimed
     limits.takesHTTP2 = true
     let handler = RecordingHandler { request, reply in
       var fields: ReplyFields = [:]

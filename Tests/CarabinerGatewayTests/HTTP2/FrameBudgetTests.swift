@@ -42,7 +42,7 @@ struct FrameBudgetTests {
     "a connection with too many of them ends with ENHANCE_YOUR_CALM (RFC 9113, 10.5)",
     arguments: [(Kind.windowUpdate, [0, 0, 0, 1]), (Kind.goAway, Array(repeating: 0, count: 8)), (200, [])] as [(UInt8, [UInt8])])
   func flood(_ kind: UInt8, _ payload: [UInt8]) async throws {
-    var limits = GatewayLimits()
+    var limits = GatewayLimits.untimed
     limits.takesHTTP2 = true
     limits.maximumIdleFrames = 50
     let gateway = try await LocalGateway(RecordingHandler(text: "a"), limits: limits)

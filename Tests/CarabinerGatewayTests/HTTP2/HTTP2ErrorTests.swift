@@ -16,7 +16,7 @@ struct HTTP2ErrorTests {
   ]
 
   private func gateway(_ change: (inout GatewayLimits) -> Void = { _ in }) async throws -> LocalGateway {
-    var limits = GatewayLimits()
+    var limits = GatewayLimits.untimed
     limits.takesHTTP2 = true
     change(&limits)
     let handler = RecordingHandler { request, reply in
@@ -74,7 +74,7 @@ struct HTTP2ErrorTests {
 
   @Test("data for a stream whose request is complete is answered with STREAM_CLOSED once (RFC 9113, 5.1)")
   func halfClosed() async throws {
-    var limits = GatewayLimits()
+    var limits = GatewayLimits.untimed
     limits.takesHTTP2 = true
     let replies = HeldReplies()
     let gateway = try await LocalGateway(
@@ -127,7 +127,7 @@ struct HTTP2ErrorTests {
 
   @Test("a gateway that closes connections sends GOAWAY with the last request that it may have served (RFC 9113, 6.8)")
   func cutOff() async throws {
-    var limits = GatewayLimits()
+    var limits = GatewayLimits.untimed
     limits.takesHTTP2 = true
     let replies = HeldReplies()
     let gateway = try await LocalGateway(RecordingHandler { _, reply in replies.add(reply) }, limits: limits)

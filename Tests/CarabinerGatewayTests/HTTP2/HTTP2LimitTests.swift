@@ -13,10 +13,8 @@ struct HTTP2LimitTests {
   private static let size = 50_000
 
   private func gateway(_ change: (inout GatewayLimits) -> Void) async throws -> LocalGateway {
-    var limits = GatewayLimits()
+    var limits = GatewayLimits.untimed
     limits.takesHTTP2 = true
-    limits.sendTimeout = .hours(1)
-    limits.receiveTimeout = .hours(1)
     change(&limits)
     return try await LocalGateway(RecordingHandler(text: String(repeating: "a", count: Self.size)), limits: limits)
   }

@@ -39,7 +39,7 @@ struct LargeRequestTests {
     let recorder = LoopRecorder()
     let gateway = try await LocalGateway(
       OperationService(
-        settings: CurrentSettings(limits: GatewayLimits()), runner: ScriptedRunner(), metrics: GatewayMetrics(),
+        settings: CurrentSettings(limits: .untimed), runner: ScriptedRunner(), metrics: GatewayMetrics(),
         logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, accessLogger: recorder.logger))
     for (number, count) in [100, OperationService.maximumInlineBytes].enumerated() {
       let body = #"{"query":"{ \#(String(repeating: "a ", count: count / 2))"}"#

@@ -32,7 +32,7 @@ private struct FixedRunner: OperationRunner {
 @Suite("Answers to operations")
 struct OperationAnswerTests {
   private func gateway(status: Int = 200) async throws -> LocalGateway {
-    let limits = GatewayLimits()
+    let limits = GatewayLimits.untimed
     return try await LocalGateway(
       OperationService(
         settings: CurrentSettings(limits: limits), runner: FixedRunner(status: status), metrics: GatewayMetrics(),

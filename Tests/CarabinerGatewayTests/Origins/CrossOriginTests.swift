@@ -21,7 +21,7 @@ struct CrossOriginTests {
   }
 
   private func gateway(
-    _ rule: CrossOriginRule?, limits: GatewayLimits = GatewayLimits(), _ runner: ScriptedRunner? = nil
+    _ rule: CrossOriginRule?, limits: GatewayLimits = .untimed, _ runner: ScriptedRunner? = nil
   ) async throws -> LocalGateway {
     let policies = CurrentPolicy()
     policies.set(rule.map { ClientPolicy(crossOrigin: $0) })
@@ -50,7 +50,7 @@ struct CrossOriginTests {
 
   @Test("a refusal of a head above the limits can be read by the page that sent it", arguments: [1, 7, 1000, 1 << 20])
   func largeHead(_ size: Int) async throws {
-    var limits = GatewayLimits()
+    var limits = GatewayLimits.untimed
     (limits.maximumHeadBytes, limits.maximumHeadFields) = (2000, 20)
     let policies = CurrentPolicy()
     policies.set(ClientPolicy(crossOrigin: Self.rule("https://a.test")))
@@ -73,7 +73,7 @@ struct CrossOriginTests {
 
   @Test("G19: a flood of preflights takes no place of an operation, and each is answered")
   func flood() async throws {
-    var limits = GatewayLimits()
+    var limits = GatewayLimits.untimed
     (limits.maximumConcurrentOperations, limits.maximumWaitingOperations) = (1, 1)
     let gateway = try await gateway(Self.rule("https://a.test"), limits: limits)
     let preflight =
@@ -151,7 +151,7 @@ struct CrossOriginTests {
 
   @Test("G19: a preflight counts for no rate, and a 429 and a 503 carry the allow fields")
   func refusals() async throws {
-    var limits = GatewayLimits()
+    var limits = GatewayLimits.untimed
     limits.rate = RequestRate("1/h")
     let limited = try await gateway(Self.rule("https://a.test"), limits: limits)
     for _ in 0..<5 {
@@ -163,7 +163,7 @@ struct CrossOriginTests {
     #expect(
       refused.hasPrefix("HTTP/1.1 429") && refused.contains("Access-Control-Allow-Origin: https://a.test\r\n"), "\(refused)")
 
-    var full = GatewayLimits()
+    var full = GatewayLimits.untimed
     full.maximumConcurrentOperations = 0
     full.maximumWaitingOperations = 0
     let overloaded = try await post(try await gateway(Self.rule("https://a.test"), limits: full), "Origin: https://a.test")
@@ -174,7 +174,7 @@ struct CrossOriginTests {
 
   @Test("G19: a response to a request that is too large carries the allow fields too")
   func tooLarge() async throws {
-    var limits = GatewayLimits()
+    var limits = GatewayLimits.untimed
     limits.maximumBodyBytes = 4
     let gateway = try await gateway(Self.rule("https://a.test"), limits: limits)
     let text = try await post(gateway, "Origin: https://a.test")
@@ -189,7 +189,7 @@ struct CrossOriginTests {
   func webSockets(credentials: Bool) throws {
     let policies = CurrentPolicy()
     policies.set(ClientPolicy(crossOrigin: Self.rule("https://a.test", credentials: credentials)))
-    let limits = GatewayLimits()
+    let limits = GatewayLimits.untimed
     let service = SocketService(
       settings: CurrentSettings(limits: limits), runner: ScriptedRunner(), policies: policies,
       gate: OperationGate(OperationRuleMetrics(), logger: Logger(label: "test")), admission: Admission(limits),

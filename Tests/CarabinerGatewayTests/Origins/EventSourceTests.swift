@@ -13,7 +13,7 @@ struct EventSourceTests {
     policies.set(crossOrigin.map { ClientPolicy(crossOrigin: $0) })
     return try await LocalGateway(
       OperationService(
-        settings: CurrentSettings(limits: GatewayLimits()), runner: ScriptedRunner(#"{"data":{"a":1}}"#, #"{"data":{"a":2}}"#),
+        settings: CurrentSettings(limits: .untimed), runner: ScriptedRunner(#"{"data":{"a":1}}"#, #"{"data":{"a":2}}"#),
         policies: policies, metrics: GatewayMetrics(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
   }
 

@@ -17,7 +17,7 @@ struct UnsentMessageTests {
   private let metrics = GatewayMetrics()
 
   private func gateway(_ change: (inout GatewayLimits) -> Void = { _ in }) async throws -> LocalGateway {
-    var limits = GatewayLimits()
+    var limits = GatewayLimits.untimed
     change(&limits)
     let response = try GraphQLResponse<DynamicOperation>(
       json: ["data": ["a": .string(String(repeating: "a", count: Self.size))]])
