@@ -20,13 +20,16 @@ class TTLCache {
       "org.carabiner.ttl-cache", "1.0.0",
       R"({"type":"object","additionalProperties":false,"properties":{
         "ttl-seconds":{"type":"integer","minimum":1,"maximum":31536000},
-        "maximum-bytes":{"type":"integer","minimum":1024}}})"};
+        "maximum-bytes":{"type":"integer","minimum":1024},
+        "public":{"type":"boolean"}}})"};
   static constexpr crb::Parts cache{
-      CRB_PART_DOCUMENT | CRB_PART_VARIABLES | CRB_PART_EXTENSIONS | CRB_PART_OPERATION_NAME | CRB_PART_JSON | CRB_PART_ERRORS};
+      CRB_PART_DOCUMENT | CRB_PART_VARIABLES | CRB_PART_EXTENSIONS | CRB_PART_OPERATION_NAME | CRB_PART_HEADERS | CRB_PART_JSON |
+      CRB_PART_ERRORS};
 
   explicit TTLCache(const crb::Setup &setup)
       : ttl_(std::chrono::seconds(setup.config.integer("ttl-seconds").value_or(60))),
-        limit_(static_cast<uint64_t>(setup.config.integer("maximum-bytes").value_or(16 << 20))) {}
+        limit_(static_cast<uint64_t>(setup.config.integer("maximum-bytes").value_or(16 << 20))),
+        is_public_(setup.config.boolean("public").value_or(false)) {}
 
   crb::Verdict on_read(crb::cache::Call &call) {
     const std::string key = key_of(call);
@@ -47,11 +50,11 @@ class TTLCache {
 
   void on_write(crb::cache::Call &call, const crb::Result &result) {
     // A response with errors may succeed a moment later. One larger than the cache would only empty it. Synthetic results come from
-    // plugins, not from the server.
-    if (result.flags & CRB_RESULT_SYNTHETIC) return;
+    // plugins, not from the server, and a part of a response is not the response.
+    if (result.flags & (CRB_RESULT_SYNTHETIC | CRB_RESULT_INCREMENTAL | CRB_RESULT_HAS_NEXT)) return;
     if (result.errors || !result.json || call.operation_type() != CRB_OPERATION_QUERY) return;
     std::string key = key_of(call);
-    if (key.size() + result.json->size() > limit_) return;
+    if (Entry::size_of(key, *result.json) > limit_) return;
     auto entry = std::make_shared<const Entry>(Entry{std::move(key), std::string(*result.json), Clock::now() + ttl_});
     const std::lock_guard lock(mutex_);
     keep(std::move(entry));
@@ -110,18 +113,25 @@ class TTLCache {
     std::string json;
     Clock::time_point expiry;
 
-    size_t size() const { return key.size() + json.size(); }
+    size_t size() const { return size_of(key, json); }
+    /// With what list, index and heap need for an entry.
+    static size_t size_of(std::string_view key, std::string_view json) { return key.size() + json.size() + 256; }
   };
   using Entries = std::list<std::shared_ptr<const Entry>>;
 
-  /// The key: name, document, variables and extensions, each preceded by its length, so that no two operations share a key.
-  static std::string key_of(const crb::cache::Call &call) {
+  /// The key: name, document, variables and extensions, and what identifies the caller, each preceded by its length, so that no two
+  /// operations share a key, and no two callers a result.
+  std::string key_of(const crb::cache::Call &call) const {
     std::string key;
-    for (const auto part : {call.operation_name(), call.document(), call.variables(), call.extensions()}) {
+    const auto add = [&key](const std::optional<std::string_view> part) {
       const std::string_view bytes = part.value_or("");
       key += std::to_string(bytes.size());
       key += ':';
       key += bytes;
+    };
+    for (const auto part : {call.operation_name(), call.document(), call.variables(), call.extensions()}) add(part);
+    if (!is_public_) {
+      for (const auto name : {"authorization", "cookie"}) add(call.header(name));
     }
     return key;
   }
@@ -168,6 +178,7 @@ class TTLCache {
 
   const std::chrono::seconds ttl_;
   const uint64_t limit_;
+  const bool is_public_;
   std::mutex mutex_;
   Entries entries_;
   std::unordered_map<std::string_view, Entries::iterator> index_;
