@@ -382,7 +382,8 @@ typedef struct crb_http_stage {
  * on_write   [owner]  a result of a server.  CONTINUE also offers it to the next cache, DROP does not.
  *                     A FAIL is logged and counted; the caller still gets the result.
  *
- * It may keep results itself, or their objects in the store of the host: see crb.store/1.
+ * It may keep results itself, or their objects in the store of the host: see crb.store/1.  Results belong to their caller: the
+ * key of a result holds the Authorization of the request beside operation name, document, variables and extensions.
  *
  * Results do not pass through a cache stage.  Its on_error and on_end are not called: rule R9 is for the stages that a request
  * passes.  release() is called as for every stage.

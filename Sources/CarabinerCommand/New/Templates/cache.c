@@ -33,15 +33,16 @@ typedef struct instance {
 
 static crb_view text(const char *s) { return (crb_view){(const uint8_t *)s, strlen(s)}; }
 
-/* The key of an operation: name, document and variables, each after its length, so that different operations have different keys. NULL if
- * a part cannot be read or there is no memory. Then the call continues without the cache. */
+/* The key of an operation: name, document, variables and the caller's Authorization, each after its length, so that no two operations
+ * or callers share a key. NULL if a part cannot be read or there is no memory. Then the call continues without the cache. */
 static char *key_of(crb_call call, size_t *length) {
   static const uint32_t parts[] = {CRB_PART_OPERATION_NAME, CRB_PART_DOCUMENT, CRB_PART_VARIABLES};
-  enum { PARTS = sizeof parts / sizeof *parts };
+  enum { FIELDS = sizeof parts / sizeof *parts, PARTS };
   crb_view views[PARTS]; /* borrowed: valid until the hook completes */
   size_t bound = PARTS * 24;
   for (size_t i = 0; i < PARTS; i++) {
-    crb_status status = host->field_get(call, parts[i], &views[i]);
+    crb_status status =
+        i < FIELDS ? host->field_get(call, parts[i], &views[i]) : host->header_get(call, text("authorization"), &views[i]);
     if (status == CRB_E_NOTFOUND) views[i] = (crb_view){NULL, 0};
     else if (status != CRB_OK) return NULL;
     bound += views[i].len;
@@ -125,7 +126,7 @@ static crb_verdict on_write(void *inst, crb_call call, void *state, const crb_re
 /* Hooks can read only the parts in `needs`. */
 static const crb_cache_stage cache = {
     .size = sizeof cache,
-    .needs = CRB_PART_OPERATION_NAME | CRB_PART_DOCUMENT | CRB_PART_VARIABLES | CRB_PART_JSON | CRB_PART_ERRORS,
+    .needs = CRB_PART_OPERATION_NAME | CRB_PART_DOCUMENT | CRB_PART_VARIABLES | CRB_PART_HEADERS | CRB_PART_JSON | CRB_PART_ERRORS,
     .on_read = on_read,
     .on_write = on_write};
 

@@ -19,8 +19,8 @@ class Interceptor {
  public:
   static constexpr crb::Identity identity{"org.example.my-plugin", "1.0.0"};
   // Hooks can read only the parts named here.
-  static constexpr crb::Parts cache{CRB_PART_OPERATION_NAME | CRB_PART_DOCUMENT | CRB_PART_VARIABLES | CRB_PART_JSON |
-                                    CRB_PART_ERRORS};
+  static constexpr crb::Parts cache{CRB_PART_OPERATION_NAME | CRB_PART_DOCUMENT | CRB_PART_VARIABLES | CRB_PART_HEADERS |
+                                    CRB_PART_JSON | CRB_PART_ERRORS};
 
   explicit Interceptor(const crb::Setup &setup) : host_(setup.host) {}
 
@@ -58,10 +58,11 @@ class Interceptor {
     std::string json;
   };
 
-  // The key of an operation: name, document and variables, each after its length, so that different operations have different keys.
+  // The key of an operation: name, document, variables and the caller's Authorization, each after its length, so that no two operations
+  // or callers share a key.
   static std::string key_of(const crb::cache::Call &call) {
     std::string key;
-    for (const auto part : {call.operation_name(), call.document(), call.variables()}) {
+    for (const auto part : {call.operation_name(), call.document(), call.variables(), call.header("authorization")}) {
       const std::string_view bytes = part.value_or("");
       key += std::to_string(bytes.size());
       key += ':';

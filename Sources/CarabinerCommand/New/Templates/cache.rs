@@ -22,9 +22,11 @@ struct Entry {
     json: String,
 }
 
-/// The key of an operation: name, document and variables, each after its length, so that different operations have different keys.
+/// The key of an operation: name, document, variables and the caller's Authorization, each after its length, so that no two
+/// operations or callers share a key.
 fn key_of(call: &cache::Call) -> Result<String, Failure> {
-    let parts = [call.operation_name()?, call.document()?, call.variables()?].map(Option::unwrap_or_default);
+    let parts = [call.operation_name()?, call.document()?, call.variables()?, call.header("authorization")?];
+    let parts = parts.map(Option::unwrap_or_default);
     Ok(parts.iter().map(|part| format!("{}:{part}", part.len())).collect())
 }
 
@@ -38,8 +40,12 @@ impl cache::Stage for Interceptor {
     // The stage has no state per call.
     type State = ();
     // Hooks can read only the parts named here.
-    const NEEDS: Parts =
-        Parts::OPERATION_NAME.and(Parts::DOCUMENT).and(Parts::VARIABLES).and(Parts::JSON).and(Parts::ERRORS);
+    const NEEDS: Parts = Parts::OPERATION_NAME
+        .and(Parts::DOCUMENT)
+        .and(Parts::VARIABLES)
+        .and(Parts::HEADERS)
+        .and(Parts::JSON)
+        .and(Parts::ERRORS);
 
     /// RESPOND with a result is a hit. CONTINUE passes the read to the next cache, or to the server.
     fn on_read(&self, call: &mut cache::Call, _: &mut ()) -> Answer {

@@ -10,21 +10,23 @@ final class Interceptor: Cache.Stage, Cache.OnWrite {
   // It must match the note in Sources/Note/note.c.
   static let identity = PluginIdentity(id: "org.example.my-plugin", version: "1.0.0")
   // Hooks can read only the parts named here.
-  static let cache = StageParts(needs: [.operationName, .document, .variables, .json, .errors])
+  static let cache = StageParts(needs: [.operationName, .document, .variables, .headers, .json, .errors])
 
   private static let maximumEntries = 32
   private static let maximumBytes = 1 << 20
 
-  /// The parts that identify an operation.
+  /// The parts that identify an operation, and its caller.
   private struct Key: Hashable {
     let name: String?
     let document: String?
     let variables: String?
+    let authorization: String?
 
     init(_ call: Cache.Call) throws {
       name = try call.operationName
       document = try call.document
       variables = try call.variables
+      authorization = try call.header("authorization")
     }
   }
 

@@ -94,7 +94,8 @@ class AllStages {
   static constexpr crb::Identity identity{"org.carabiner.test.good-cpp", "1.0.0"};
   static constexpr crb::Parts graphql{CRB_PART_OPERATION_NAME | CRB_PART_ERRORS, CRB_PART_HEADERS};
   static constexpr crb::Parts http{CRB_PART_HEADERS | CRB_PART_CHUNK, CRB_PART_HEADERS};
-  static constexpr crb::Parts cache{CRB_PART_OPERATION_NAME | CRB_PART_DOCUMENT | CRB_PART_VARIABLES | CRB_PART_JSON | CRB_PART_ERRORS};
+  static constexpr crb::Parts cache{CRB_PART_OPERATION_NAME | CRB_PART_DOCUMENT | CRB_PART_VARIABLES | CRB_PART_HEADERS |
+                                    CRB_PART_JSON | CRB_PART_ERRORS};
   static constexpr crb::Parts parser{CRB_PART_HEADERS | CRB_PART_CHUNK};
 
   explicit AllStages(const crb::Setup &setup) : host_(setup.host) {}
@@ -199,7 +200,7 @@ class AllStages {
 
   static std::string key_of(const crb::cache::Call &call) {
     std::string key;
-    for (const auto part : {call.operation_name(), call.document(), call.variables()}) {
+    for (const auto part : {call.operation_name(), call.document(), call.variables(), call.header("authorization")}) {
       key += std::to_string(part.value_or("").size()) + ":";
       key += part.value_or("");
     }

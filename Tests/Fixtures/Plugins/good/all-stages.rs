@@ -128,7 +128,7 @@ impl http::OnChunk for AllStages {
 
 fn key_of(call: &cache::Call) -> Result<String, Failure> {
     let mut key = String::new();
-    for part in [call.operation_name()?, call.document()?, call.variables()?] {
+    for part in [call.operation_name()?, call.document()?, call.variables()?, call.header("authorization")?] {
         let part = part.unwrap_or("");
         write!(key, "{}:{part}", part.len()).map_err(|_| "no room for a key")?;
     }
@@ -137,8 +137,12 @@ fn key_of(call: &cache::Call) -> Result<String, Failure> {
 
 impl cache::Stage for AllStages {
     type State = ();
-    const NEEDS: Parts =
-        Parts::OPERATION_NAME.and(Parts::DOCUMENT).and(Parts::VARIABLES).and(Parts::JSON).and(Parts::ERRORS);
+    const NEEDS: Parts = Parts::OPERATION_NAME
+        .and(Parts::DOCUMENT)
+        .and(Parts::VARIABLES)
+        .and(Parts::HEADERS)
+        .and(Parts::JSON)
+        .and(Parts::ERRORS);
 
     fn on_read(&self, call: &mut cache::Call, _: &mut ()) -> Answer {
         let key = key_of(call)?;

@@ -101,10 +101,11 @@ extension AllStages: HTTP.Stage, HTTP.OnHead, HTTP.OnChunk {
 
 /// Stores some of the last results.
 extension AllStages: Cache.Stage, Cache.OnWrite {
-  static var cache: StageParts { StageParts(needs: [.operationName, .document, .variables, .json, .errors]) }
+  static var cache: StageParts { StageParts(needs: [.operationName, .document, .variables, .headers, .json, .errors]) }
 
   private func key(of call: Cache.Call) throws -> String {
-    try [call.operationName, call.document, call.variables].map { "\($0?.utf8.count ?? 0):\($0 ?? "")" }.joined()
+    try [call.operationName, call.document, call.variables, call.header("authorization")]
+      .map { "\($0?.utf8.count ?? 0):\($0 ?? "")" }.joined()
   }
 
   func onRead(_ call: Cache.Call, _ state: inout NoState) throws -> Verdict {
