@@ -84,7 +84,10 @@ extension Check {
   static let resolvedSymbols = Check(
     "LD03", level: 1, "loads with every symbol resolved",
     page: Page(
-      rule: "dlopen() with RTLD_NOW succeeds: every imported function is in the plugin or in a needed library.",
+      rule: """
+        dlopen() with RTLD_NOW succeeds, and every imported name that is not weak is in the plugin, in a library that it needs, or in one
+        that those need. Names in other libraries of the process do not count.
+        """,
       reason: """
         With lazy binding a missing function ends the process at its first call, at any later time. Hosts load with RTLD_NOW, so
         such a plugin does not load at all.
@@ -97,9 +100,17 @@ extension Check {
         """),
     .loading { trial in
       try trial.checkWhole()
-      guard unsafe dlopen(trial.path, RTLD_NOW | Int32(RTLD_LOCAL) | RTLD_NODELETE) == nil else { return }
-      let reason = unsafe dlerror().map { unsafe String(cString: $0) } ?? "no reason given"
-      trial.notes.fail("the dynamic linker refuses it: \(reason.replacingPrefix("\(trial.path): "))")
+      guard let handle = unsafe dlopen(trial.path, RTLD_NOW | Int32(RTLD_LOCAL) | RTLD_NODELETE) else {
+        let reason = unsafe dlerror().map { unsafe String(cString: $0) } ?? "no reason given"
+        return trial.notes.fail("the dynamic linker refuses it: \(reason.replacingPrefix("\(trial.path): "))")
+      }
+      // The linker also takes names from the libraries of this program. A look by way of the plugin's handle sees only what it needs. A
+      // name with a version is in the library that is listed with the version.
+      for symbol in try SharedObject(trial.bytes).symbols
+      where !symbol.isDefined && symbol.binding == SharedObject.Binding.global && symbol.version == nil {
+        guard unsafe dlsym(handle, symbol.name) == nil else { continue }
+        trial.notes.fail("no library that it needs has \(symbol.name); it was found by chance in a library of this program")
+      }
     })
 }
 
