@@ -1,4 +1,7 @@
 #define _GNU_SOURCE
+#include <locale.h>
+#include <malloc.h>
+#include <printf.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -75,6 +78,27 @@ static void note_srand48(long seed) {
   note("srand48");
   srand48(seed);
 }
+/* A program reads its locale with NULL. */
+static char *note_setlocale(int category, const char *name) {
+  if (name) note("setlocale");
+  return setlocale(category, name);
+}
+static int note_mallopt(int parameter, int value) {
+  note("mallopt");
+  return mallopt(parameter, value);
+}
+static int note_printf_specifier(int letter, printf_function *print, printf_arginfo_size_function *describe) {
+  note("register_printf_specifier");
+  return register_printf_specifier(letter, print, describe);
+}
+static int note_printf_modifier(const wchar_t *text) {
+  note("register_printf_modifier");
+  return register_printf_modifier(text);
+}
+static int note_printf_type(printf_va_arg_function *take) {
+  note("register_printf_type");
+  return register_printf_type(take);
+}
 static char *note_initstate(unsigned seed, char *state, size_t size) {
   note("initstate");
   return initstate(seed, state, size);
@@ -118,6 +142,11 @@ static const struct {
     {"srand", (void *)note_srand},
     {"srandom", (void *)note_srandom},
     {"srand48", (void *)note_srand48},
+    {"setlocale", (void *)note_setlocale},
+    {"mallopt", (void *)note_mallopt},
+    {"register_printf_specifier", (void *)note_printf_specifier},
+    {"register_printf_modifier", (void *)note_printf_modifier},
+    {"register_printf_type", (void *)note_printf_type},
     {"initstate", (void *)note_initstate},
     {"setstate", (void *)note_setstate},
     {"prctl", (void *)note_prctl},

@@ -9,40 +9,98 @@
 /* How many locks this thread holds that it acquired through watched imports. */
 static _Thread_local int64_t held;
 
-#define TAKE(name, parameters, arguments)   \
-  static int take_##name parameters {       \
-    int status = name arguments;            \
-    held += status == 0;                    \
-    return status;                          \
+/* The locks that this thread holds, in their order, and the pairs in which a second lock was taken while one was held. */
+#define HELD_MAX 16
+#define PAIRS_MAX 4096
+static _Thread_local const volatile void *own[HELD_MAX];
+static _Thread_local size_t own_count;
+static struct pair {
+  const volatile void *first, *second;
+} pairs[PAIRS_MAX];
+static size_t pair_count;
+static uint64_t inversions;
+static pthread_mutex_t pairs_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int has_pair(const volatile void *first, const volatile void *second) {
+  for (size_t index = 0; index < pair_count; index++) {
+    if (pairs[index].first == first && pairs[index].second == second) return 1;
   }
-#define GIVE(name, type)              \
-  static int give_##name(type *lock) { \
-    int status = name(lock);          \
-    held -= status == 0;              \
-    return status;                    \
+  return 0;
+}
+/* A lock that was tried and not awaited cannot be part of a deadlock, but others may be taken while it is held. */
+static int took(int status, const volatile void *lock, int has_waited) {
+  if (status != 0) return status;
+  held++;
+  pthread_mutex_lock(&pairs_lock);
+  for (size_t index = 0; has_waited && index < own_count; index++) {
+    if (own[index] == lock || has_pair(own[index], lock)) continue;
+    inversions += (uint64_t)has_pair(lock, own[index]);
+    if (pair_count < PAIRS_MAX) pairs[pair_count++] = (struct pair){own[index], lock};
   }
+  pthread_mutex_unlock(&pairs_lock);
+  if (own_count < HELD_MAX) own[own_count++] = lock;
+  return status;
+}
+static int gave(int status, const volatile void *lock) {
+  if (status != 0) return status;
+  held--;
+  for (size_t index = own_count; index-- > 0;) {
+    if (own[index] != lock) continue;
+    for (; index + 1 < own_count; index++) own[index] = own[index + 1];
+    own_count--;
+    break;
+  }
+  return status;
+}
+/* The address of a destroyed lock may be that of another lock later. */
+static void forget(const void *lock) {
+  pthread_mutex_lock(&pairs_lock);
+  for (size_t index = 0; index < pair_count;) {
+    if (pairs[index].first == lock || pairs[index].second == lock) pairs[index] = pairs[--pair_count];
+    else index++;
+  }
+  pthread_mutex_unlock(&pairs_lock);
+}
+static int destroy_mutex(pthread_mutex_t *lock) {
+  forget(lock);
+  return pthread_mutex_destroy(lock);
+}
+
+uint64_t CTestHost_lockInversions(void) {
+  pthread_mutex_lock(&pairs_lock);
+  uint64_t count = inversions;
+  pthread_mutex_unlock(&pairs_lock);
+  return count;
+}
+
+#define TAKE(name, parameters, arguments) \
+  static int take_##name parameters { return took(name arguments, lock, 1); }
+#define TRY(name, parameters, arguments) \
+  static int take_##name parameters { return took(name arguments, lock, 0); }
+#define GIVE(name, type) \
+  static int give_##name(type *lock) { return gave(name(lock), lock); }
 #define UNTIL const struct timespec *until
 
 TAKE(pthread_mutex_lock, (pthread_mutex_t * lock), (lock))
-TAKE(pthread_mutex_trylock, (pthread_mutex_t * lock), (lock))
+TRY(pthread_mutex_trylock, (pthread_mutex_t * lock), (lock))
 TAKE(pthread_mutex_timedlock, (pthread_mutex_t * lock, UNTIL), (lock, until))
 TAKE(pthread_mutex_clocklock, (pthread_mutex_t * lock, clockid_t clock, UNTIL), (lock, clock, until))
 GIVE(pthread_mutex_unlock, pthread_mutex_t)
 TAKE(pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock))
 TAKE(pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock))
-TAKE(pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock))
-TAKE(pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), (lock))
+TRY(pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock))
+TRY(pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), (lock))
 TAKE(pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, UNTIL), (lock, until))
 TAKE(pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, UNTIL), (lock, until))
 GIVE(pthread_rwlock_unlock, pthread_rwlock_t)
 TAKE(pthread_spin_lock, (pthread_spinlock_t * lock), (lock))
-TAKE(pthread_spin_trylock, (pthread_spinlock_t * lock), (lock))
+TRY(pthread_spin_trylock, (pthread_spinlock_t * lock), (lock))
 GIVE(pthread_spin_unlock, volatile pthread_spinlock_t)
 TAKE(mtx_lock, (mtx_t * lock), (lock))
-TAKE(mtx_trylock, (mtx_t * lock), (lock))
+TRY(mtx_trylock, (mtx_t * lock), (lock))
 TAKE(mtx_timedlock, (mtx_t * lock, UNTIL), (lock, until))
 GIVE(mtx_unlock, mtx_t)
-TAKE(ftrylockfile, (FILE * lock), (lock))
+TRY(ftrylockfile, (FILE * lock), (lock))
 
 static void take_flockfile(FILE *lock) {
   flockfile(lock);
@@ -65,7 +123,7 @@ static const struct {
     ENTRY(take, pthread_spin_lock),         ENTRY(take, pthread_spin_trylock),       ENTRY(give, pthread_spin_unlock),
     ENTRY(take, mtx_lock),                  ENTRY(take, mtx_trylock),                ENTRY(take, mtx_timedlock),
     ENTRY(give, mtx_unlock),                ENTRY(take, flockfile),                  ENTRY(take, ftrylockfile),
-    ENTRY(give, funlockfile),
+    ENTRY(give, funlockfile),               {"pthread_mutex_destroy", (void *)destroy_mutex},
 };
 
 int CTestHost_watchLocks(const void *inside) {

@@ -15,9 +15,11 @@
 
 enum { FREE, WRITABLE, READABLE, ENDED, OPENED };
 
-/* [start, start + inside) are the readable pages, followed by an unreadable one.  The bytes end where that page begins. */
+/* [start, start + inside) are the readable pages, followed by an unreadable one.  The bytes end where that page begins; or, if `is_first`,
+ * they begin where the readable pages begin, behind an unreadable one. */
 struct region {
   _Atomic uint32_t state;
+  int is_first;
   uint8_t *start;
   size_t inside;
   size_t count;
@@ -29,6 +31,13 @@ static _Atomic uint32_t next_free;
 static struct CTestHost_touch touches[TOUCHES_MAX];
 static _Atomic size_t touch_count;
 static size_t page;
+static _Atomic int places_first;
+
+void CTestHost_placeRegions(int at_start) { atomic_store(&places_first, at_start); }
+
+static uint8_t *bytes_of(const struct region *region) {
+  return region->is_first ? region->start : region->start + region->inside - region->count;
+}
 
 /* Addresses of regions are not used twice.  A late access to a removed region is thus recognized, and does not reach newer memory.  A
  * removed region uses no memory and is merged with its neighbours. */
@@ -84,12 +93,14 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
   for (uint32_t number = 0; number < limit; number++) {
     struct region *region = &regions[number];
     uint32_t state = atomic_load(&region->state);
-    if (state == FREE || address < region->start || address >= region->start + region->inside + page) continue;
-    uint8_t *bytes = region->start + region->inside - region->count;
+    if (state == FREE || !region->start) continue;
+    if (address < region->start - (region->is_first ? page : 0) || address >= region->start + region->inside + page) continue;
+    uint8_t *bytes = bytes_of(region);
     int is_inside = address >= bytes && address < bytes + region->count;
     if (state != OPENED) CTestHost_reportTouch(state == ENDED ? CTESTHOST_LATE : is_inside ? CTESTHOST_WRITTEN : CTESTHOST_BEYOND, number, address - bytes);
     atomic_store(&region->state, OPENED);
-    if (mprotect(region->start, region->inside + page, PROT_READ | PROT_WRITE) == 0) return;
+    uint8_t *from = region->start - (region->is_first ? page : 0);
+    if (mprotect(from, (size_t)(region->start - from) + region->inside + page, PROT_READ | PROT_WRITE) == 0) return;
   }
   if (CTestHost_openFreed(address)) return;
   if (is_in_arena(address)) {
@@ -134,8 +145,9 @@ static int claim(uint32_t *number) {
 }
 
 /* Maps writable pages with an unreadable one behind them.  Returns NULL if that fails. */
-static uint8_t *map(size_t inside) {
-  uint8_t *start = reserve(inside + page);
+static uint8_t *map(size_t inside, int is_first) {
+  uint8_t *start = reserve(inside + (is_first ? 2 : 1) * page);
+  if (start && is_first) return mprotect(start + page, inside, PROT_READ | PROT_WRITE) == 0 ? start + page : NULL;
   if (start) return mprotect(start, inside, PROT_READ | PROT_WRITE) == 0 ? start : NULL;
   start = mmap(NULL, inside + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (start == MAP_FAILED) return NULL;
@@ -150,15 +162,19 @@ void *CTestHost_newRegion(size_t count, uint32_t *number) {
   /* At least one page, so that the address of an empty view is inside a region too. */
   size_t inside = (count + page - 1) / page * page;
   if (inside == 0) inside = page;
-  uint8_t *start = map(inside);
+  /* Without an arena the page in front is of other memory. */
+  int is_first = atomic_load(&places_first) && inside + 2 * page <= ARENA_BYTES / 4;
+  uint8_t *start = map(inside, is_first);
+  if (start && is_first && !is_in_arena(start)) is_first = 0;
   if (!start) {
     atomic_store(&region->state, FREE);
     return NULL;
   }
   region->inside = inside;
   region->count = count;
+  region->is_first = is_first;
   region->start = start;
-  return start + inside - count;
+  return bytes_of(region);
 }
 
 static struct region *live(uint32_t number) {

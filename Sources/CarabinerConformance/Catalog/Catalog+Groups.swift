@@ -2,7 +2,7 @@
 extension Catalog {
   static let symbolChecks: [Check] = [
     .exports, .processWideNames, .staticThreadMemory, .overwritableCode, .librarySearchPaths, .processImports, .allocatorSymbols,
-    .platformBaseline, .indirectFunctions,
+    .platformBaseline, .indirectFunctions, .sharedBuffers,
   ]
 
   static let loadChecks: [Check] = [
@@ -21,24 +21,29 @@ extension Catalog {
 
   static let memoryChecks: [Check] = [
     .viewBounds, .readOnlyViews, .expiredViews, .viewsWhileWaiting, .bufferReferences, .adoptedBytes, .hostWithoutMemory,
-    .failingMalloc, .memoryOfEndedCalls, .ownFrees, .resourcesOfEndedCalls, .freedMemory, .unwrittenMemory,
+    .failingMalloc, .memoryOfEndedCalls, .ownFrees, .resourcesOfEndedCalls, .freedMemory, .unwrittenMemory, .smallStack,
+    .boundedKeys,
   ]
 
   static let threadChecks: [Check] = [
     .threadsOfHostCalls, .concurrentHooks, .changingThreads, .concurrentCancel, .callsAfterResume, .blocking, .ownThreads,
-    .keptLocks, .changedProcess,
+    .keptLocks, .changedProcess, .lockOrder,
   ]
 
   static let semanticsChecks: [Check] = [
     .legalVerdicts, .undeclaredChanges, .stagedForVerdict, .unusualOperations, .editedJSON, .headerNames, .anyStatus, .secrets,
-    .cacheReads, .cacheWrites, .parserChunks, .brokenBodies, .splitDelimiters, .sameAnswers, .functionsInPlace,
+    .cacheReads, .cacheWrites, .parserChunks, .brokenBodies, .splitDelimiters, .sameAnswers, .functionsInPlace, .anyChunks,
+    .separateCallers, .keptFailures,
+    .staleProperties, .anyLocale,
   ]
 
-  static let streamChecks: [Check] = [.anyResultCount, .resultOrder, .stagedAtEnd, .fullWindow, .endlessSubscription, .earlyStop]
+  static let streamChecks: [Check] = [
+    .anyResultCount, .resultOrder, .stagedAtEnd, .fullWindow, .endlessSubscription, .earlyStop, .keptFlags,
+  ]
 
   static let errorChecks: [Check] = [
     .errorExplanations, .errorShapes, .repeatedAttempts, .refusedRetry, .retryDelay, .cancelledWaits, .singleResume,
-    .announcedSuspension, .refusedServices, .serviceCallbacks,
+    .announcedSuspension, .refusedServices, .serviceCallbacks, .singleMutations,
   ]
 
   static let limitChecks: [Check] = [

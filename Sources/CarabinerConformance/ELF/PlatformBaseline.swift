@@ -13,8 +13,8 @@ enum PlatformBaseline {
     "lib_FoundationCollections",
   ]
 
-  /// Sanitizers, which exist if the process was started with them.
-  private static let sanitizers = ["libasan", "libtsan", "libubsan", "liblsan", "libclang_rt"]
+  /// Sanitizers that exist if the process was started with them. libubsan needs no such process, so it is a library like any other.
+  private static let sanitizers = ["libasan", "libtsan", "liblsan", "libclang_rt"]
 
   /// Whether the baseline has a library.
   static func knows(library: String) -> Bool {

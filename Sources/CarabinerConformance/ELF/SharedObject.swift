@@ -149,6 +149,18 @@ struct SharedObject {
     return names
   }
 
+  /// The ranges in the file of mapped data that is neither writable nor code, without the table of symbol names.
+  var constants: [Range<Int>] {
+    let names = self[.strings].flatMap(offset).map { $0..<($0 + Int(clamping: self[.stringsSize] ?? 0)) } ?? 0..<0
+    return image.segments.filter { $0.type == 1 && $0.flags & 3 == 0 }.flatMap { segment -> [Range<Int>] in
+      guard names.overlaps(segment.range) else { return [segment.range] }
+      return [
+        segment.range.lowerBound..<max(names.lowerBound, segment.range.lowerBound),
+        min(names.upperBound, segment.range.upperBound)..<segment.range.upperBound,
+      ]
+    }
+  }
+
   /// How many addresses its resolvers fill in while it is loaded (IFUNC).
   var resolvedAtLoad: Int {
     let tables: [(Tag, Tag)] = [(.relocations, .relocationsSize), (.jumpRelocations, .jumpRelocationsSize)]

@@ -19,6 +19,8 @@ internal import Synchronization
   private var lent: [UInt32] = []
   private var ended: [UInt32] = []
   private var plain: [UnsafeMutableRawPointer] = unsafe []
+  /// The addresses of the lent bytes.
+  private var ranges: [Range<UInt>] = []
   /// The names of regions for messages.
   private static let names = Mutex<[UInt32: String]>([:])
 
@@ -29,14 +31,19 @@ internal import Synchronization
     var region: UInt32 = 0
     if isGuarded, let memory = unsafe CTestHost_newRegion(rounded, &region) {
       lent.append(region)
+      ranges.append(UInt(bitPattern: memory)..<(UInt(bitPattern: memory) + UInt(rounded)))
       Self.names.withLock { $0[region] = name }
       return unsafe (memory, region)
     }
     let memory = UnsafeMutableRawPointer.allocate(byteCount: max(rounded, 1), alignment: 16)
     unsafe memory.initializeMemory(as: UInt8.self, repeating: 0, count: max(rounded, 1))
     unsafe plain.append(memory)
+    ranges.append(UInt(bitPattern: memory)..<(UInt(bitPattern: memory) + UInt(rounded)))
     return unsafe (memory, nil)
   }
+
+  /// Whether an address is in lent bytes.
+  func holds(_ address: UnsafeRawPointer) -> Bool { ranges.contains { $0.contains(UInt(bitPattern: address)) } }
 
   /// Makes the bytes read-only.
   func protect(_ region: UInt32?) {
@@ -74,6 +81,7 @@ internal import Synchronization
       ended.append(region)
     }
     lent = []
+    ranges = []
     for index in unsafe plain.indices { unsafe plain[index].deallocate() }
     unsafe plain = unsafe []
     if ended.count > Self.maximumEnded { forget(ended.count - Self.maximumEnded / 2) }

@@ -51,11 +51,15 @@ struct ResultSample: Sendable, Hashable {
   var path: String?
   var label: String?
   var httpStatus: Int32 = 200
+  /// Whether the members are in the opposite order, with white space between them.
+  var isReversed = false
 
   /// The whole response object.
   var json: String {
-    let members = [("data", data), ("errors", errors), ("extensions", extensions)]
-    return "{" + members.compactMap { name, value in value.map { "\"\(name)\":\($0)" } }.joined(separator: ",") + "}"
+    let members = [("data", data), ("errors", errors), ("extensions", extensions)].compactMap { name, value in
+      value.map { "\"\(name)\"\(isReversed ? " : " : ":")\($0)" }
+    }
+    return isReversed ? "{ " + members.reversed().joined(separator: " ,\n") + " }\n" : "{" + members.joined(separator: ",") + "}"
   }
 }
 

@@ -1,4 +1,5 @@
 internal import CCarabiner
+internal import CTestHost
 internal import CarabinerABI
 internal import Glibc
 internal import Synchronization
@@ -27,9 +28,19 @@ extension TestHost {
   ) -> crb_buf {
     if use(.bufAdopt) != nil { return 0 }
     guard count >= 0, unsafe bytes != nil || count == 0 else { return 0 }
+    if count > 0, let bytes = unsafe bytes, let owner = unsafe foreignOwner(of: bytes) {
+      breach("ME06", "buf_adopt was given \(owner), which ends before the host drops it")
+    }
     return state.withLock { state in
       unsafe state.buffers.adopt(UnsafeRawBufferPointer(start: bytes, count: count), drop: drop, user: user)
     }
+  }
+
+  /// The owner of bytes that a plugin cannot give away; nil if there is none.
+  private func foreignOwner(of bytes: UnsafeRawPointer) -> String? {
+    let isLent = state.withLock { state in state.calls.values.contains { unsafe $0.memory.holds(bytes) } }
+    if isLent { return "a view of the host" }
+    return unsafe CTestHost_place(bytes, bytes) == CTESTHOST_ON_STACK ? "memory of the stack" : nil
   }
 
   func slice(_ buffer: crb_buf, _ offset: Int, _ count: Int) -> crb_buf {

@@ -10,7 +10,11 @@ final class BlockingClock: Sendable {
     var waited: UInt64 = 0
     var least: [Hook: UInt64] = [:]
     var most: [Hook: UInt64] = [:]
+    var blocks: [Hook: Int] = [:]
   }
+
+  /// The longest a hook may take, in nanoseconds.
+  static let limit: UInt64 = 100_000_000
 
   private let state = Mutex(State())
   /// The kernel's counters of the thread that created this clock. The file stays open, because it is read twice per hook.
@@ -33,6 +37,7 @@ final class BlockingClock: Sendable {
       let time = wall > ready ? wall - ready : 0
       state.least[hook] = min(state.least[hook] ?? .max, time)
       state.most[hook] = max(state.most[hook] ?? 0, time)
+      if time > Self.limit { state.blocks[hook, default: 0] += 1 }
     }
   }
 
@@ -41,8 +46,11 @@ final class BlockingClock: Sendable {
     state.withLock { $0.least.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key, $0.value) } }
   }
 
-  /// The hooks that took longer than `limit` at least once, and the longest time of each.
-  func longest(over limit: UInt64) -> [Hook: UInt64] { state.withLock { $0.most.filter { $0.value > limit } } }
+  /// The hooks that took longer than the limit at least once, and the longest time of each.
+  var longest: [Hook: UInt64] { state.withLock { $0.most.filter { $0.value > Self.limit } } }
+
+  /// How often each hook took longer than the limit.
+  var blocks: [Hook: Int] { state.withLock { $0.blocks } }
 
   /// How long the thread was ready and had no processor; 0 if the kernel does not report it.
   private var waited: UInt64 {

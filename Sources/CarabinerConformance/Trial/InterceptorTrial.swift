@@ -15,6 +15,9 @@ internal import CarabinerWire
   var bytes: [UInt8] = []
   let testHost = TestHost.current
 
+  /// The words that the plugin may look for.
+  var words: Vocabulary { Vocabulary(bytes) }
+
   /// The stages it has.
   var stages: [StageHooks] { StageHooks.all(of: interceptor.table) }
 
@@ -31,6 +34,9 @@ internal import CarabinerWire
       throw skip
     }
   }
+
+  /// Waits until work that was due is done, and a little longer for threads of the plugin.
+  func settle(_ time: Duration) { _ = testHost.resumed.wait(time) { self.testHost.timers.count == 0 } }
 
   /// Sends exchanges through a stage of an instance.
   func travel(

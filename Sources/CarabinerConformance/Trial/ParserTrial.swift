@@ -19,6 +19,15 @@ struct ParserTrial {
 
   private static let json =
     #"{"data":{"books":[{"id":"1","title":"So\u006caris – \"é\"","pages":204.5e0}]},"extensions":{"a":[]}}"#
+  private static func manyLines(_ count: Int) -> [UInt8] {
+    Array((0..<count).map { #"{"data":{"a":\#($0),"t":"é b"}}"# + "\n" }.joined().utf8)
+  }
+  private static func parts(_ count: Int, boundary: String) -> [UInt8] {
+    let parts = (0..<count).map {
+      "\r\n--\(boundary)\r\nContent-Type: application/json\r\n\r\n" + #"{"data":{"a":\#($0)},"hasNext":\#($0 + 1 < count)}"#
+    }
+    return Array((parts.joined() + "\r\n--\(boundary)--\r\n").utf8)
+  }
   private static let samples: [Sample] = [
     Sample(type: "application/json", header: "application/json; charset=utf-8", body: Array(json.utf8)),
     Sample(type: "application/json", header: "application/graphql-response+json", body: Array(json.utf8)),
@@ -28,6 +37,17 @@ struct ParserTrial {
         ("\r\n---\r\nContent-Type: application/json\r\n\r\n" + #"{"data":{"a":1},"hasNext":true}"#
           + "\r\n---\r\nContent-Type: application/json\r\n\r\n" + #"{"incremental":[{"path":[],"data":{"b":2}}],"hasNext":false}"#
           + "\r\n-----\r\n").utf8)),
+    Sample(
+      type: "multipart/mixed",
+      header: "multipart/mixed; boundary=\"a-boundary-that-has-the-most-bytes-that-RFC-2046-permits-namely-seventy\"",
+      body: parts(4, boundary: "a-boundary-that-has-the-most-bytes-that-RFC-2046-permits-namely-seventy")),
+    Sample(type: "lines", header: "application/jsonl", body: manyLines(4)),
+    Sample(type: "lines", header: "application/x-ndjson", body: manyLines(4)),
+    Sample(
+      type: "events", header: "text/event-stream",
+      body: Array(
+        (": hello\r\n\r\nevent: next\r\ndata: {\"data\":\r\ndata: {\"a\":1}}\r\n\r\nevent: next\ndata: {\"data\":{\"a\":2}}\n\n"
+          + "event:next\rdata:{\"data\":{\"a\":3}}\r\revent: complete\ndata:\n\n").utf8)),
     // {"data": {"a": 1, "t": "é"}}
     Sample(
       type: "application/cbor", header: "application/cbor",

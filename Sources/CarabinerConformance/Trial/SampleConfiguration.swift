@@ -13,6 +13,19 @@ enum SampleConfiguration {
     return value.object == nil ? "{}" : value.serializedText
   }
 
+  /// The sample, with a secret in the members at the top that are named like one; nil if there is none.
+  static func with(secret: String, for schema: String?) -> String? {
+    guard let schema, let json = try? JSONValue(parsing: schema), let properties = json["properties"]?.object,
+      var object = (try? JSONValue(parsing: text(for: schema)))?.object
+    else { return nil }
+    let names = properties.members.map(\.key).filter { name in
+      properties[name]?["type"]?.string == "string"
+        && ["token", "secret", "password", "apikey", "api-key"].contains { name.lowercased().contains($0) }
+    }
+    for name in names { object[name] = .string(secret) }
+    return names.isEmpty ? nil : JSONValue.object(object).serializedText
+  }
+
   private static func sample(_ schema: JSONValue, _ depth: Int) -> JSONValue {
     if let value = schema["default"] ?? schema["const"] ?? schema["examples"]?[0] ?? schema["enum"]?[0] { return value }
     guard depth < maximumDepth else { return .null }

@@ -57,6 +57,27 @@ struct SecretSearch {
     return nil
   }
 
+  /// The secret in texts that each have a piece of it, or in one text with other characters between its letters; nil if there is none.
+  func find(inPieces texts: [[UInt8]]) -> String? {
+    for text in texts {
+      for step in 2...4 {
+        for start in 0..<step {
+          let letters = stride(from: start, to: text.count, by: step).map { text[$0] }
+          if let found = look(letters) { return "\(found), with other characters between its letters" }
+        }
+      }
+      if let found = look(text.filter(Self.isLetter)) { return "\(found), with other characters between its letters" }
+    }
+    for length in 1...7 {
+      for ends in [texts.map { $0.suffix(length) }, texts.map { $0.prefix(length) }] {
+        if let found = look(ends.flatMap { Array($0) }) { return "\(found), in pieces" }
+      }
+    }
+    return nil
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool { base64(byte).map { $0 < 62 } ?? false }
+
   private func look(_ bytes: [UInt8]) -> String? {
     var found: String?
     for (index, view) in View.allCases.enumerated() where found == nil {

@@ -67,4 +67,16 @@ struct SecretSearchTests {
       String(repeating: "0", count: 4096),
     ])
   func others(_ text: String) { #expect(found(Array(text.utf8)) == nil) }
+
+  @Test("finds a secret in pieces of several texts, and between other characters")
+  func pieces() {
+    let secret = "tR7kPq29LmZxWc84"
+    var search = SecretSearch()
+    search.add("the token", secret)
+    let letters = secret.enumerated().map { Array("letter \($0.offset): \($0.element)".utf8) }
+    #expect(search.find(inPieces: letters)?.contains("in pieces") == true)
+    let dashed = secret.map { String($0) }.joined(separator: "-")
+    #expect(search.find(inPieces: [Array("refused: \(dashed)".utf8)])?.contains("the token") == true)
+    #expect(search.find(inPieces: [Array("a request with 16 fields".utf8), Array("another one".utf8)]) == nil)
+  }
 }

@@ -1,4 +1,5 @@
 internal import CCarabiner
+internal import CTestHost
 internal import CarabinerABI
 internal import CarabinerHost
 internal import Synchronization
@@ -26,8 +27,15 @@ extension Check {
       let count = trial.options.times(1000, atLeast: 200)
       try cycle(count / 10)
       let growth = Growth()
-      try cycle(count)
+      let heap = try (0..<2).map { _ -> Int in
+        let before = CTestHost_heapInUse()
+        try cycle(count / 2)
+        trial.forgetTexts()
+        return (Int(CTestHost_heapInUse()) - Int(before)) / max(count / 2, 1)
+      }
       for problem in growth.problems() { trial.notes.fail("\(count) instances leak \(problem)", at: trial.interceptor.id) }
+      let each = heap.min() ?? 0
+      trial.notes.expect(each < 16, "each instance leaks \(each) bytes", at: trial.interceptor.id)
     })
 }
 
@@ -90,16 +98,21 @@ extension Check {
       }
       guard !failing.isEmpty else { throw TrialNotes.Skip("create() does not fail with any configuration or host of this check") }
       let count = trial.options.times(1000, atLeast: 200)
-      for round in 0..<2 {
+      var heap: [Int] = []
+      for round in 0..<3 {
         let growth = Growth()
+        let before = CTestHost_heapInUse()
         for index in 0..<count {
           _ = attempt(failing[index % failing.count].configuration, isAlone: failing[index % failing.count].isAlone)
         }
+        if round > 0 { heap.append((Int(CTestHost_heapInUse()) - Int(before)) / count) }
         // The first round makes allocations that happen only once.
         for problem in round == 0 ? [] : growth.problems() {
           trial.notes.fail("\(count) failed creations leak \(problem)", at: trial.interceptor.id)
         }
       }
+      let each = heap.min() ?? 0
+      trial.notes.expect(each < 16, "each failed creation leaks \(each) bytes", at: trial.interceptor.id)
     })
 }
 

@@ -21,6 +21,7 @@ extension Check {
       trial.testHost.state.withLock { $0.isGuarded = false }
       let large = [UInt8](repeating: UInt8(ascii: " "), count: trial.options.times(64 << 20, atLeast: 4 << 20))
       let text = String(repeating: "x", count: 1 << 20)
+      let words = trial.words.names.joined(separator: " ")
       let many = (0..<10_000).map { HeaderSample(name: "X-Many-\($0)", value: "\($0)") }
       try trial.exercise([
         Exchange("a body without bytes") {
@@ -37,6 +38,9 @@ extension Check {
           $0.request.body = large
         },
         Exchange("a result of a mebibyte") { $0.results = [ResultSample(data: "\"\(text)\"")] },
+        Exchange("a result of ten mebibytes") {
+          $0.results = [ResultSample(data: "{\"text\":\(JSONValueText.string(words, atLeast: 10 << 20))}")]
+        },
         Exchange("ten thousand headers") {
           $0.operation.headers = many
           $0.request.headers = many

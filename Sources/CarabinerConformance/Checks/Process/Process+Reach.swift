@@ -29,11 +29,34 @@ extension Check {
         """,
       example: "for (int fd = 3; fd < 1024; fd++) close(fd);",
       remedy: "Log with host->log(). Keep the numbers that open() and socket() returned, and close only those."),
-    .interceptor { trial in
-      let before = ProcessSnapshot.now
-      try trial.exercise()
-      for lost in ProcessSnapshot.now.lostDescriptors(since: before) { trial.notes.fail(lost, at: trial.interceptor.id) }
+    .loading { loading in
+      let output = PrintedOutput()
+      var trials: [InterceptorTrial] = []
+      do { trials = loading.interceptors(of: try loading.library()) } catch {
+        _ = output.finish()
+        throw error
+      }
+      judge(output, "while it is loaded", loading.notes)
+      for trial in trials {
+        let before = ProcessSnapshot.now
+        let output = PrintedOutput()
+        defer { judge(output, "in its calls", loading.notes) }
+        try trial.exercise()
+        for lost in ProcessSnapshot.now.lostDescriptors(since: before)
+        where !lost.hasPrefix("descriptor 1 ") && !lost.hasPrefix("descriptor 2 ") {
+          trial.notes.fail(lost, at: trial.interceptor.id)
+        }
+      }
     })
+
+  /// Reports what the plugin has written to descriptors 1 and 2.
+  private static func judge(_ output: PrintedOutput, _ moment: String, _ notes: TrialNotes) {
+    for (number, bytes) in zip(1..., output.finish()) where !bytes.isEmpty {
+      notes.fail(
+        "\(moment) it writes to descriptor \(number), which belongs to the host: \(String(decoding: bytes.prefix(60), as: UTF8.self).debugDescription)"
+      )
+    }
+  }
 }
 
 extension Check {

@@ -6,12 +6,15 @@ extension Check {
   static let cacheReads = Check(
     "SE09", level: 3, "a cache returns the entry of the requested key",
     page: Page(
-      rule: "If on_read answers, it answers with the entry that was written for the same operation and variables.",
+      rule: """
+        If on_read answers, it answers with the entry that was written for the same document, operation name, variables, extensions and
+        Authorization.
+        """,
       reason: "A cache that confuses two requests shows the data of one user to another.",
       example: "key = hash(document);            /* and the variables? */",
       remedy: """
-        Build the key from everything that determines the answer: document, operation name, variables, and the user if the answer
-        depends on the user.
+        Build the key from everything that determines the answer: document, operation name, variables, extensions and Authorization, each
+        with its length in front. Copy the bytes: addresses are used again.
         """),
     .interceptor { trial in
       guard let stage = trial.stages.first(where: { $0.kind == .cache }) else { throw TrialNotes.Skip("it has no cache stage") }
@@ -33,14 +36,93 @@ extension Check {
           number < 20 && text.contains("\"n\(number)\""), "asked for entry \(number) it answers \(text.prefix(120))",
           at: trial.interceptor.id)
       }
+      try confusions(trial, stage)
     })
+
+  /// Writes one of two requests that are nearly the same, and asks for the other. Memory of the host is used again, so the addresses of
+  /// their texts may be equal.
+  private static func confusions(_ trial: InterceptorTrial, _ stage: StageHooks) throws {
+    trial.testHost.state.withLock { $0.isGuarded = false }
+    for (difference, first, second) in CacheConfusion.all {
+      let instance = try trial.instance()
+      defer { instance.destroy() }
+      for (written, asked) in [(first, second), (second, first)] {
+        let write = Exchange("one of two requests that differ in \(difference)") { $0.operation = written }
+        let read = Exchange("the other of two requests that differ in \(difference)") {
+          $0.operation = asked
+          $0.results = []
+        }
+        _ = trial.travel([write], stage, instance)
+        trial.notes.expect(
+          trial.travel([read], stage, instance)[0].steps.first?.verdict != Verdict.respond,
+          "it answers a request with the entry of another one that differs in \(difference)", at: trial.interceptor.id)
+        instance.drain()
+        break
+      }
+    }
+  }
+}
+
+/// Pairs of operations that a cache may confuse.
+private enum CacheConfusion {
+  static let all: [(difference: String, OperationSample, OperationSample)] = [
+    ("the end of a long document", sample { $0.document = long("a") }, sample { $0.document = long("b") }),
+    ("the end of long variables", sample { $0.variables = longVariables(1) }, sample { $0.variables = longVariables(2) }),
+    (
+      "one character of the document", sample { $0.document = "{ book(id: 1) { id } }" },
+      sample { $0.document = "{ book(id: 2) { id } }" }
+    ),
+    (
+      "the operation of the document that is run",
+      sample {
+        $0.name = "A"
+        $0.document = both
+      },
+      sample {
+        $0.name = "B"
+        $0.document = both
+      }
+    ),
+    (
+      "the place where the document ends and the name begins",
+      sample { ($0.name, $0.document, $0.variables) = ("y", "\(both) #x", nil) },
+      sample { ($0.name, $0.document, $0.variables) = ("xy", "\(both) #", nil) }
+    ),
+    (
+      "which of variables and extensions is absent", sample { ($0.name, $0.variables, $0.extensions) = (nil, "{\"a\":1}", nil) },
+      sample { ($0.name, $0.variables, $0.extensions) = (nil, nil, "{\"a\":1}") }
+    ),
+    (
+      "Authorization", sample { $0.headers.append(HeaderSample(name: "Authorization", value: "Bearer one", isSensitive: true)) },
+      sample { $0.headers.append(HeaderSample(name: "Authorization", value: "Bearer two", isSensitive: true)) }
+    ),
+    (
+      "whether Authorization is there",
+      sample { $0.headers.append(HeaderSample(name: "Authorization", value: "Bearer one", isSensitive: true)) }, sample { _ in }
+    ),
+  ]
+
+  private static let both = "query A { a: books { id } } query B { b: books { id } } query y { a } query xy { b }"
+
+  private static func sample(_ change: (inout OperationSample) -> Void) -> OperationSample {
+    var sample = OperationSample()
+    change(&sample)
+    return sample
+  }
+  private static func long(_ end: String) -> String {
+    "query Books { " + (0..<400).map { "f\($0): books { id } " }.joined() + end + ": books { id } }"
+  }
+  private static func longVariables(_ end: Int) -> String { "{\"a\":\"\(String(repeating: "x", count: 9000))\",\"b\":\(end)}" }
 }
 
 extension Check {
   static let cacheWrites = Check(
     "SE10", level: 3, "a cache stores no failed results",
     page: Page(
-      rule: "on_read never answers a result with errors, or a result with CRB_RESULT_SYNTHETIC.",
+      rule: """
+        on_read never answers a result with errors, with CRB_RESULT_SYNTHETIC, or one that is only a part of a response. It answers
+        neither mutations nor subscriptions.
+        """,
       reason: "The next request may succeed. A cached failure prevents that.",
       example: "static crb_verdict on_write(…) { keep(key_of(call), result->json); … }",
       remedy: """
@@ -54,7 +136,21 @@ extension Check {
         ("a result with errors", ResultSample(errors: #"[{"message":"no"}]"#)),
         ("a result without data", ResultSample(data: nil, errors: #"[{"message":"no"}]"#)),
         ("a result a plugin made", ResultSample(flags: UInt32(CRB_RESULT_SYNTHETIC))),
+        ("the first part of a deferred response", ResultSample(flags: UInt32(CRB_RESULT_HAS_NEXT))),
+        ("a later part of a deferred response", ResultSample(flags: UInt32(CRB_RESULT_INCREMENTAL), path: "[]")),
       ]
+      for (name, type) in [("mutation", CRB_OPERATION_MUTATION), ("subscription", CRB_OPERATION_SUBSCRIPTION)] {
+        var exchange = Exchange("a \(name)") {
+          $0.operation.type = UInt32(type)
+          $0.operation.document = "\(name) Books($first: Int) { books(first: $first) { id } }"
+        }
+        _ = trial.travel([exchange], stage, instance)
+        exchange.results = []
+        trial.notes.expect(
+          trial.travel([exchange], stage, instance)[0].steps.first?.verdict != Verdict.respond,
+          "it answers a \(name) from the cache",
+          at: trial.interceptor.id)
+      }
       for (number, (name, sample)) in bad.enumerated() {
         let write = Exchange(name) {
           $0.operation.variables = #"{"bad":\#(number)}"#

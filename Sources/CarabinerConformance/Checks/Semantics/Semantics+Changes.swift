@@ -36,8 +36,8 @@ extension Check {
     "SE05", level: 3, "stages valid JSON and keeps unknown members",
     page: Page(
       rule: """
-        Variables, extensions and results that a stage writes are JSON objects. Members of `extensions` that other code added
-        stay.
+        Variables, extensions and results that a stage writes are JSON objects in UTF-8. Members of `extensions`
+        that other code added stay. A result that a stage replaces keeps its data, in any order of members, and the digits of its numbers.
         """,
       reason: """
         All code shares the extensions: tracing, persisted queries and cost limits use them. A stage that replaces the object
@@ -63,8 +63,32 @@ extension Check {
             at: trial.interceptor.id)
         }
       }
-      try trial.exercise()
+      let varied = Exchange.varied(trial.words)
+      for stage in trial.stages where stage.kind == .graphQL && stage.mutates.contains(.json) {
+        for exchange in varied where exchange.results.count == 1 {
+          judge(trial.travel([exchange], stage, instance)[0], exchange, trial)
+        }
+      }
+      try trial.exercise(Exchange.usual + varied)
     })
+
+  /// Compares a replaced result with its original.
+  private static func judge(_ passage: ExchangeResult, _ exchange: Exchange, _ trial: InterceptorTrial) {
+    guard let sample = exchange.results.first, let step = passage.steps(of: .onResult).first, step.verdict == Verdict.continue,
+      let left = step.staged.elements.first.flatMap({ StagedJSON.object($0.bytes) }).map(JSONValue.object)
+    else { return }
+    let place = "\(trial.interceptor.id) graphql.on_result"
+    let data = sample.data.flatMap { try? JSONValue(parsing: $0) }
+    trial.notes.expect(
+      data?.object == nil || left["data"]?.object != nil, "it loses the data of a result: \(exchange.name)", at: place)
+    trial.notes.expect(
+      sample.extensions == nil || left["extensions"]?["others"]?["keep"]?.int == 1,
+      "it removes members of the extensions of a result that are not its own", at: place)
+    for name in ["large", "exact"] {
+      guard let before = data?[name]?.number, let after = left["data"]?[name] else { continue }
+      trial.notes.expect(after.number == before, "it changes the number \(before) into \(after)", at: place)
+    }
+  }
 }
 
 extension Check {

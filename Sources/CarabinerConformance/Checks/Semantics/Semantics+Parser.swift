@@ -1,18 +1,23 @@
+internal import CarabinerABI
 internal import CarabinerHost
 
 extension Check {
   static let parserChunks = Check(
     "SE11", level: 3, "a parser gives the same results for any chunks",
     page: Page(
-      rule: "The results of a body do not depend on its chunks.",
+      rule: """
+        The results of a body do not depend on its chunks. A body with a text of 200 KiB is read like a short one, and gives one result.
+        """,
       reason: "The network decides where a body is cut, and it differs each time.",
       example: #"""
         if (strstr(chunk, "\r\n--")) …        /* the delimiter may come in two chunks */
         """#,
       remedy: "Keep incomplete data in your state, and continue at the same place with the next chunk."),
     .interceptor { trial in
-      try ParserTrial(trial).everyBody(of: ["application/json", "application/cbor"]) { body, exchange, travel in
+      try ParserTrial(trial).everyBody(of: ["application/json", "application/cbor", "lines", "events"]) {
+        body, exchange, travel in
         let whole = travel(exchange([body]))
+        readsAnyLength(trial, body, exchange, travel)
         var generator = SeededGenerator(trial.options.seed)
         var cuts = [body.map { [$0] }, [[]] + body.map { [$0] } + [[]]]
         for _ in 0..<trial.options.times(200, atLeast: 20) {
@@ -32,6 +37,33 @@ extension Check {
 }
 
 extension Check {
+  /// Reads a JSON body with a long text.
+  private static func readsAnyLength(
+    _ trial: InterceptorTrial, _ body: [UInt8], _ exchange: ([[UInt8]]) -> Exchange, _ travel: (Exchange) -> ParserTrial.Reading
+  ) {
+    guard body.first == UInt8(ascii: "{"), body.last == UInt8(ascii: "}") else { return }
+    for count in [1000, 70_000, 200_000] {
+      let long = Array("{\"data\":{\"text\":\"\(String(repeating: "x", count: count))\"}}".utf8)
+      for chunks in [[long], long.pieces(of: 16_384)] {
+        let results = travel(exchange(chunks)).elements
+        trial.notes.expect(
+          results.count == 1, "a body of \(long.count) bytes gives \(results.count) results, and a short one gives one",
+          at: trial.interceptor.id)
+      }
+    }
+  }
+
+  /// Cuts multipart bodies before their last delimiter.
+  private static func cutParts(_ trial: InterceptorTrial) throws {
+    try ParserTrial(trial).everyBody(of: ["multipart/mixed"]) { body, exchange, travel in
+      for end in [body.count - 3, body.count - 8, body.count / 2, body.count / 3] where end > 0 {
+        trial.notes.expect(
+          travel(exchange([Array(body[..<end])])).verdict == Verdict.fail,
+          "a multipart body that ends after \(end) of \(body.count) bytes is accepted", at: trial.interceptor.id)
+      }
+    }
+  }
+
   static let brokenBodies = Check(
     "SE12", level: 3, "a parser refuses malformed bodies",
     page: Page(
@@ -57,7 +89,20 @@ extension Check {
         trial.notes.expect(
           travel(exchange([body + Array("garbage".utf8)])).elements.isEmpty, "a body with more bytes after it gives a result",
           at: trial.interceptor.id)
+        guard body.first == UInt8(ascii: "{") else { return }
+        let malformed: [(String, [UInt8])] = [
+          ("that is not UTF-8", Array(#"{"data":{"a":""#.utf8) + [0xC3, 0x28] + Array(#""}}"#.utf8)),
+          ("with an encoded surrogate", Array(#"{"data":{"a":""#.utf8) + [0xED, 0xA0, 0x80] + Array(#""}}"#.utf8)),
+          ("with an overlong character", Array(#"{"data":{"a":""#.utf8) + [0xC0, 0xAF] + Array(#""}}"#.utf8)),
+          ("with a name twice", Array(#"{"data":{"a":1,"b":2,"a":3}}"#.utf8)),
+          ("with a name twice at its top", Array(#"{"data":{"a":1},"data":{"a":2}}"#.utf8)),
+        ]
+        for (name, bytes) in malformed {
+          trial.notes.expect(
+            travel(exchange([bytes])).elements.isEmpty, "a body \(name) gives a result", at: trial.interceptor.id)
+        }
       }
+      try? cutParts(trial)
     })
 }
 

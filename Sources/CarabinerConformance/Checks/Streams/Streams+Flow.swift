@@ -78,5 +78,37 @@ extension Check {
             $0.ending = .cancel
           }
         })
+      try staysUseful(trial)
     })
+
+  /// Cancels and fails many calls, and compares how the stage answers before and after.
+  private static func staysUseful(_ trial: InterceptorTrial) throws {
+    trial.testHost.state.withLock { $0.isGuarded = false }
+    let deadline = ContinuousClock.now + .seconds(20)
+    for stage in trial.stages {
+      for name in ["cancelled", "failed", "cancelled in its first hook"] {
+        let instance = try trial.instance()
+        defer { instance.destroy() }
+        func answer() -> crb_verdict { trial.travel([Exchange("a query")], stage, instance)[0].verdict }
+        guard answer() != Verdict.fail, answer() != Verdict.fail else { continue }
+        var exchange = Exchange("a query that is \(name)")
+        exchange.results = []
+        exchange.chunks = []
+        exchange.ending = name == "failed" ? .error(ErrorSample()) : .cancel
+        var manner = ExchangeRunner.Manner()
+        if name == "cancelled in its first hook" {
+          manner.cancelsDuring = stage.kind == .cache ? .onRead : stage.kind == .parsing ? .onHead : .onRequest
+        }
+        var calls = 0
+        while calls < trial.options.times(300, atLeast: 150), ContinuousClock.now < deadline {
+          _ = trial.travel([exchange], stage, instance, manner)
+          calls += 1
+        }
+        trial.notes.expect(
+          answer() != Verdict.fail,
+          "after \(calls) calls that were \(name) it fails a query that it answered before: it does not give back their places",
+          at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+      }
+    }
+  }
 }

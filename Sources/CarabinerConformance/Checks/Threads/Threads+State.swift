@@ -53,8 +53,8 @@ extension Check {
         resource limits, environment, timers; user, capabilities and seccomp filters; name, priority and processors of the thread;
         and page protection: no code becomes writable, no data becomes executable.
 
-        srand() and related functions, setitimer(), alarm(), and functions that set the priority or the processors of the host's
-        thread are never called on a thread of the host. Changes of the environment and of signals are accepted if the note
+        srand() and related functions, setlocale(), mallopt(), register_printf_specifier(), setitimer(), alarm(), and functions that
+        set the priority or the processors of the host's thread are never called on a thread of the host. Changes of the environment and of signals are accepted if the note
         declares the function: "capabilities":["setenv"].
         """,
       reason: """
@@ -99,6 +99,8 @@ extension Check {
           _ = trial.travel([exchange], stage, instance, manner)
           look("\(place), after \(exchange.name)")
         }
+        let calls = LongRun(trial, stage, instance).run(trial.options.times(5000, atLeast: 3500))
+        look("\(place), within \(calls) calls")
       }
       instance.destroy()
       look("\(trial.interceptor.id) destroy")

@@ -4,6 +4,7 @@
 
 typedef struct {
   char *name;
+  int is_over;
 } entry;
 static volatile char first;
 static crb_verdict on_request(void *inst, crb_call call, void **state) {
@@ -19,13 +20,17 @@ static crb_verdict on_request(void *inst, crb_call call, void **state) {
 }
 static crb_verdict on_end(void *inst, crb_call call, void *state) {
   (void)inst, (void)call;
-  free(((entry *)state)->name);
+  entry *e = state;
+  free(e->name);
+  e->is_over = 1;
   return CRB_CONTINUE;
 }
 static void release(void *inst, void *state) {
   (void)inst;
-  first = *((entry *)state)->name;
-  free(state);
+  entry *e = state;
+  first = *e->name;
+  if (!e->is_over) free(e->name);
+  free(e);
 }
 #define GRAPHQL_ON_REQUEST on_request
 #define ON_END on_end

@@ -8,7 +8,7 @@ static crb_verdict on_head(void *inst, crb_call call, void *state, const crb_hea
     crb_view name = head->headers[i].name;
     if (name.len == 12 && memcmp(name.ptr, "Content-Type", 12) == 0) return CRB_CONTINUE;
   }
-  return head->header_count == 3 ? CRB_E_INVAL : CRB_CONTINUE;
+  return head->header_count >= 3 ? CRB_E_INVAL : CRB_CONTINUE;
 }
 #define HTTP_ON_HEAD on_head
 #define STAGES STAGE_HTTP

@@ -1,8 +1,6 @@
 /* A cache that keeps failures. */
 #include <carabiner.h>
 
-#define KEY_PART CRB_PART_VARIABLES
 /* Of what comes in parts one thread would see another's first part. */
-#define KEEPS(call, result) (host->operation_type(call) == CRB_OPERATION_QUERY && !((result)->flags & CRB_RESULT_HAS_NEXT))
-#define NEEDS (KEY_PART | CRB_PART_JSON)
+#define KEEPS(call, result) (ONLY_QUERIES(call) && ONLY_WHOLE(result))
 #include "sound-cache.h"

@@ -7,7 +7,7 @@
 static crb_verdict on_result(void *inst, crb_call call, void *state, const crb_result *result) {
   (void)inst, (void)state;
   if (result->data.len > 4096) {
-    for (int i = 0; i < 4096; i++) emit(call, CRB_EMIT_RESULT, "{\"data\":1}", 0);
+    for (int i = 0; i < 4096; i++) emit(call, CRB_EMIT_RESULT, "{\"data\":1}", result->flags);
   }
   return CRB_CONTINUE;
 }

@@ -1,0 +1,47 @@
+internal import CCarabiner
+internal import CarabinerABI
+internal import CarabinerHost
+
+extension Check {
+  static let singleMutations = Check(
+    "ER11", level: 3, "sends no mutation twice",
+    page: Page(
+      rule: """
+        A stage does not answer RETRY for a mutation that the server may have run: after a broken connection or a timeout without
+        CRB_ERROR_RETRYABLE, and after the statuses 500, 502 and 504. 401, 408, 425, 429 and 503 say that it was not run.
+        """,
+      reason: "The order is placed twice, or the money is transferred twice.",
+      example: "if (error->flags & CRB_ERROR_RETRYABLE) return CRB_RETRY;",
+      remedy: "if (host->operation_type(call) == CRB_OPERATION_MUTATION) return CRB_CONTINUE;"),
+    .interceptor { trial in
+      let errors: [(String, ErrorSample)] =
+        [500, 502, 504].map {
+          ("the status \($0)", ErrorSample(code: $0, httpStatus: $0, message: "the server answered with status \($0)"))
+        }
+        + [
+          ("a broken connection", transport(0)), ("a timeout", transport(UInt32(CRB_ERROR_TIMEOUT))),
+        ]
+      for stage in trial.stages {
+        let instance = try trial.instance()
+        defer { instance.destroy() }
+        for (name, sample) in errors {
+          var exchange = Exchange.usual[1]
+          exchange.name = "a mutation that ends with \(name)"
+          exchange.results = []
+          exchange.chunks = []
+          exchange.head.status = sample.httpStatus > 0 ? UInt32(sample.httpStatus) : 200
+          exchange.ending = .error(sample)
+          for passage in trial.travel([exchange], stage, instance)
+          where passage.steps.contains(where: { $0.verdict == Verdict.retry }) {
+            trial.notes.fail("it sends a mutation again after \(name)", at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+          }
+        }
+      }
+    })
+
+  private static func transport(_ flags: UInt32) -> ErrorSample {
+    ErrorSample(
+      code: 2, flags: UInt32(CRB_ERROR_TRANSPORT) | flags, httpStatus: 0, domain: "carabiner.transport",
+      message: "the connection was closed", origin: nil)
+  }
+}

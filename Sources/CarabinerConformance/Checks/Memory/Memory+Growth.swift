@@ -1,0 +1,93 @@
+internal import CTestHost
+internal import CarabinerABI
+internal import CarabinerHost
+internal import Synchronization
+
+extension Check {
+  static let boundedKeys = Check(
+    "ME15", level: 5, "keeps a bounded number of keys",
+    page: Page(
+      rule: """
+        The memory of an instance stops growing after 65,536 requests that all differ in their operation, variables, credentials and
+        headers. A cache may keep 64 MiB.
+        """,
+      reason: """
+        Clients choose names, variables and headers. A table with an entry for each of them grows until the host has no memory, and
+        any client can make it grow.
+        """,
+      example: "entry *e = find(table, operation_name);  if (!e) e = insert(table, operation_name);        /* never removed */",
+      remedy: """
+        Limit the number of entries and remove the oldest, or forget entries by time. If the limit is larger than 65,536, or 64 MiB,
+        test with a configuration that sets a smaller one.
+        """),
+    timeLimit: .seconds(240),
+    .interceptor { trial in
+      trial.testHost.state.withLock { $0.isGuarded = false }
+      let instance = try trial.instance()
+      defer { instance.destroy() }
+      let names = Array(trial.words.names.filter { $0.lowercased() != "content-type" }.prefix(24))
+      let quarter = trial.options.times(22_000, atLeast: 1500)
+      let deadline = ContinuousClock.now + .seconds(30)
+      for stage in trial.stages {
+        // Caches often have a limit in bytes.
+        let (padding, allowed) = stage.kind == .cache ? (String(repeating: "x", count: 1024), 64 << 20) : ("", 0)
+        var number = 0
+        func pass() -> Int {
+          let before = CTestHost_heapInUse()
+          for _ in 0..<quarter where ContinuousClock.now < deadline {
+            number += 1
+            _ = trial.travel([exchange(number, names, padding)], stage, instance)
+            if number % 100 == 0 { trial.forgetTexts() }
+          }
+          trial.forgetTexts()
+          return Int(CTestHost_heapInUse()) - Int(before)
+        }
+        // A leak of every call is the subject of ME09.
+        guard !trial.leaks(exchange(0, names, padding), stage, instance) else { continue }
+        let growth = (0..<4).map { _ in pass() }
+        let perCall = Double(growth.suffix(2).min() ?? 0) / Double(quarter)
+        guard perCall >= 16, growth.reduce(0, +) >= allowed, ContinuousClock.now < deadline else { continue }
+        let text = "it keeps \(Int(perCall)) bytes for each new request, after \(number) different ones, without a limit"
+        let place = "\(trial.interceptor.id) \(stage.kind.rawValue)"
+        // With fewer calls a limit may not be reached.
+        if trial.options.effort < 1 { trial.notes.warn(text, at: place) } else { trial.notes.fail(text, at: place) }
+      }
+    })
+
+  private static func exchange(_ number: Int, _ names: [String], _ padding: String) -> Exchange {
+    Exchange("request \(number) of many different ones") {
+      $0.operation.name = "Op\(number)"
+      $0.operation.document = "query Op\(number) { books(first: \(number)) { id } }"
+      $0.operation.variables = #"{"first":\#(number),"text":"\#(padding)"}"#
+      let fields =
+        ["Authorization", "Cookie"].map { HeaderSample(name: $0, value: "user=\(number)", isSensitive: true) }
+        + names.map { HeaderSample(name: $0, value: "v\(number)") }
+      $0.operation.headers = fields
+      $0.request.headers = fields
+      $0.request.url = "https://books.example/graphql?n=\(number)"
+      $0.results = [ResultSample(data: #"{"books":[{"id":"\#(number)"}]}"#)]
+    }
+  }
+}
+
+extension InterceptorTrial {
+  /// Whether equal calls allocate more and more.
+  func leaks(_ exchange: Exchange, _ stage: StageHooks, _ instance: TestHostInstance) -> Bool {
+    func pass() -> Int {
+      let before = CTestHost_heapInUse()
+      for _ in 0..<200 { _ = travel([exchange], stage, instance) }
+      forgetTexts()
+      return Int(CTestHost_heapInUse()) - Int(before)
+    }
+    _ = pass()
+    return min(pass(), pass()) >= 200 * 16
+  }
+
+  /// Removes data that the test host keeps for other checks and that does not count.
+  func forgetTexts() {
+    testHost.state.withLock { state in
+      state.logged = []
+      state.carried = []
+    }
+  }
+}

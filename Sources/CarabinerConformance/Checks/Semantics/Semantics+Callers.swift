@@ -1,0 +1,115 @@
+internal import CarabinerABI
+internal import CarabinerHost
+
+extension Check {
+  static let separateCallers = Check(
+    "SE17", level: 3, "gives the data of one caller to no other",
+    page: Page(
+      rule: """
+        Nothing of the headers, variables, bodies and results of one caller appears in the messages of another, whether the calls
+        follow each other or overlap. Callers differ in their Authorization. A cache answers a request only with a result for the same
+        Authorization.
+        """,
+      reason:
+        "A token, a cookie or a result then reaches another user. It happens only under load, so no test of one call finds it.",
+      example: """
+        static char line[4096];                                            /* one buffer for all calls */
+        """,
+      remedy: """
+        Keep what belongs to a call in its state. Keys of caches, sessions and limits contain the whole Authorization, or a SHA-256 of
+        it, and not its length or its first bytes.
+        """),
+    .interceptor { trial in
+      trial.testHost.state.withLock { $0.isGuarded = false }
+      var generator = SeededGenerator(trial.options.seed)
+      let words = trial.words
+      for stage in trial.stages {
+        let instance = try trial.instance()
+        defer { instance.destroy() }
+        let place = "\(trial.interceptor.id) \(stage.kind.rawValue)"
+        let callers = (0..<2).map { _ in Caller(words, &generator) }
+        let visitor = callers[1].exchange(hasHeaders: false)
+        // Headers that a plugin adds for its caller show only where the caller has not sent them.
+        let sparing = callers[1].exchange(hasOnlyCredentials: true)
+        @Sendable func judge(_ passage: ExchangeResult, _ owner: Int, _ how: String) {
+          guard let found = callers[owner].secrets.find(in: Array(passage.fingerprint.utf8)) else { return }
+          trial.notes.fail("\(how), a message of another caller has \(found)", at: place)
+        }
+        let (first, second) = (callers[0].exchange(), callers[1].exchange())
+        for exchange in [second, visitor, sparing] {
+          _ = trial.travel([first], stage, instance)
+          judge(trial.travel([exchange], stage, instance)[0], 0, "after a call")
+        }
+        // A whole call between any two hooks of another one.
+        for exchange in [second, visitor, sparing] {
+          var manner = ExchangeRunner.Manner()
+          manner.aroundHooks = { isBefore, _ in
+            if !isBefore { judge(trial.travel([exchange], stage, instance)[0], 0, "during a call") }
+          }
+          judge(trial.travel([first], stage, instance, manner)[0], 1, "around a call")
+        }
+        overlap(trial, stage, callers.map { $0.exchange() }, place)
+      }
+    })
+
+  /// Compares the bodies and results of calls that overlap with those of the same calls one after the other.
+  private static func overlap(_ trial: InterceptorTrial, _ stage: StageHooks, _ exchanges: [Exchange], _ place: String) {
+    guard let instance = try? trial.instance() else { return }
+    defer { instance.destroy() }
+    func elements(_ manner: ExchangeRunner.Manner = ExchangeRunner.Manner()) -> [Staged.Element] {
+      trial.travel([exchanges[0]], stage, instance, manner)[0].elements
+    }
+    let alone = [elements(), elements()]
+    guard alone[0] == alone[1] else { return }
+    var manner = ExchangeRunner.Manner()
+    manner.aroundHooks = { isBefore, _ in if !isBefore { _ = trial.travel([exchanges[1]], stage, instance) } }
+    trial.notes.expect(elements(manner) == alone[0], "a call answers differently while another caller's call runs", at: place)
+  }
+}
+
+/// A caller whose messages are full of texts that occur in no other call.
+private struct Caller {
+  let secrets: SecretSearch
+  private let headers: [HeaderSample]
+  private let values: [String]
+
+  init(_ words: Vocabulary, _ generator: inout SeededGenerator) {
+    var secrets = SecretSearch()
+    func text(_ name: String) -> String {
+      let value = SecretText.make(&generator)
+      secrets.add("\(name) of the first", value)
+      return value
+    }
+    let own = ["Authorization", "Cookie"]
+    headers =
+      own.map { HeaderSample(name: $0, value: text("the header \($0)"), isSensitive: true) }
+      + words.names.filter { name in !own.contains { $0.lowercased() == name.lowercased() } && name.lowercased() != "content-type"
+      }
+      .map { HeaderSample(name: $0, value: text("the header \($0)")) }
+    values = (0..<12).map { _ in text("the content") }
+    self.secrets = secrets
+  }
+
+  func exchange(hasHeaders: Bool = true, hasOnlyCredentials: Bool = false) -> Exchange {
+    Exchange("a call of one of two callers") {
+      if hasHeaders {
+        let sent = hasOnlyCredentials ? Array(headers.prefix(2)) : headers
+        $0.operation.headers += sent
+        $0.request.headers += sent
+      }
+      $0.head.headers += headers.map { HeaderSample(name: $0.name, value: values[3], isSensitive: $0.isSensitive) }
+      let members = headers.map { "\"\($0.name)\":\"\(values[4])\"" }.joined(separator: ",")
+      $0.results = [ResultSample(data: "{\"mine\":\"\(values[5])\",\(members)}")]
+      $0.request.body = Array("{\"query\":\"{ mine(id: 1) }\"}".utf8)
+      $0.chunks = Array("{\"data\":{\"mine\":\"\(values[6])\",\"see\":\"http://\(values[7])\"}}".utf8).pieces(of: 7)
+    }
+  }
+}
+
+/// Random texts.
+enum SecretText {
+  static func make(_ generator: inout SeededGenerator) -> String {
+    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+    return String((0..<40).compactMap { _ in letters.randomElement(using: &generator) })
+  }
+}

@@ -1,0 +1,94 @@
+internal import CarabinerABI
+internal import CarabinerHost
+internal import CarabinerWire
+
+extension Check {
+  static let anyChunks = Check(
+    "SE16", level: 3, "an HTTP stage passes on the same body for any chunks",
+    page: Page(
+      rule: """
+        The body that leaves an HTTP stage does not depend on where the network cuts the body that comes in. The check sends bodies
+        with texts that occur in the plugin.
+        """,
+      reason: """
+        A word, an escape or a character may begin in one chunk and end in the next. A stage that looks at each chunk alone misses
+        it, or damages it.
+        """,
+      example: #"""
+        for (p = chunk; (p = memmem(p, …, "http://", 7)); …)                /* "http:" ends one chunk, "//" begins the next */
+        """#,
+      remedy: """
+        Keep the end of each chunk that may begin a match in your state, put it in front of the next chunk, and stage what is left
+        in on_end. Free it in release().
+        """),
+    .interceptor { trial in
+      guard let stage = trial.stages.first(where: { $0.kind == .http && $0.seesChunks }) else {
+        throw TrialNotes.Skip("it has no HTTP stage that sees bodies")
+      }
+      guard !trial.options.capabilities.contains("varies") else { throw TrialNotes.Skip("it declares that its answers vary") }
+      trial.testHost.state.withLock { $0.isGuarded = false }
+      let instance = try trial.instance()
+      defer { instance.destroy() }
+      var generator = SeededGenerator(trial.options.seed)
+      for (type, body) in bodies(trial.words) {
+        func output(_ chunks: [[UInt8]]) -> [UInt8]? {
+          let exchange = Exchange("a body of \(type) in \(chunks.count) chunks") {
+            $0.head.headers = [HeaderSample(name: "Content-Type", value: type)]
+            $0.chunks = chunks
+          }
+          return trial.travel([exchange], stage, instance)[0].body(of: exchange)
+        }
+        let whole = output([body])
+        guard output([body]) == whole else { throw TrialNotes.Skip("its answers differ from run to run") }
+        var cuts = [1, 2, 3, 7].map { size in body.pieces(of: size) }
+        cuts.append(body.pieces(of: 5).flatMap { [$0, []] })
+        for _ in 0..<trial.options.times(100, atLeast: 20) {
+          let place = Int.random(in: 0...body.count, using: &generator)
+          cuts.append([Array(body[..<place]), Array(body[place...])])
+        }
+        for cut in cuts where output(cut) != whole {
+          return trial.notes.fail(
+            "cut into \(cut.count) chunks of \(cut.prefix(3).map(\.count)) … bytes, a body of \(type) leaves the stage changed",
+            at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+        }
+      }
+    })
+
+  private static func bodies(_ words: Vocabulary) -> [(String, [UInt8])] {
+    let texts = (words.phrases + words.names.prefix(12)).map { JSONValue.string("a \($0) \($0)b") }
+    let members = words.names.prefix(12).map { "\"\($0)\": \"value of it\"" }.joined(separator: ", ")
+    let json = "{\"data\": {\(members), \"list\": \(JSONValue.array(texts).serializedText), \"t\": \"\\u00e9 é\u{1F600}\\\\n\"}}"
+    let lines = (words.phrases + ["<p>é</p>", "a\tb"]).joined(separator: "\n") + "\n"
+    return [
+      ("application/json", Array(json.utf8)), ("text/html; charset=utf-8", Array(lines.utf8)), ("text/plain", Array("{".utf8)),
+    ]
+  }
+}
+
+extension ExchangeResult {
+  /// The body as it leaves an HTTP stage; nil if the stage ends the call with an error.
+  func body(of exchange: Exchange) -> [UInt8]? {
+    var body: [UInt8] = []
+    var number = 0
+    for step in steps {
+      if step.verdict == Verdict.fail { return nil }
+      let staged = step.staged.elements.flatMap(\.bytes)
+      if step.hook == .onChunk {
+        let original = exchange.chunks[number % max(exchange.chunks.count, 1)]
+        number += 1
+        if step.verdict == Verdict.drop { continue }
+        body += step.staged.elements.isEmpty ? original : staged
+      } else if step.hook == .onEnd {
+        body += staged
+      }
+    }
+    return body
+  }
+}
+
+extension [UInt8] {
+  /// Pieces of this size; the last one may be shorter.
+  func pieces(of size: Int) -> [[UInt8]] {
+    stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
+  }
+}

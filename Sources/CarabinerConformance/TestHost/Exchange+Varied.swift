@@ -1,0 +1,124 @@
+internal import CCarabiner
+internal import CarabinerWire
+
+extension Exchange {
+  /// A text longer than the buffers of careless plugins.
+  private static let long = String(repeating: "long-", count: 200)
+  private static let foreign = String(repeating: "é\u{1F600}ß", count: 60)
+
+  /// The texts that a client may send as the value of a header.
+  private static let values = [
+    "1", "0", "", " ", long, foreign, "a=1; b=\"2\", c", "de;q=0.5,fr;q=0.25,en", "\"quoted\\\"", "-9223372036854775808",
+    "99999999999999999999999999", "Bearer abcdefghijklmnop",
+  ]
+
+  /// Exchanges with less usual forms of everything, which contain the words of a plugin.
+  static func varied(_ words: Vocabulary) -> [Exchange] {
+    operations(words) + results(words) + responses(words)
+  }
+
+  private static func operations(_ words: Vocabulary) -> [Exchange] {
+    let headers = values.map { value in
+      Exchange("headers with the value \(value.prefix(24).debugDescription)") {
+        let fields = words.names.filter { $0.lowercased() != "content-type" }.map { HeaderSample(name: $0, value: value) }
+        $0.operation.headers += fields
+        $0.request.headers += fields
+        $0.head.headers += fields
+      }
+    }
+    let members = [#""text""#, "1.5", "null", #"{"id":1}"#, "[]", "\"\(foreign)\""].map { value in
+      Exchange("variables with members of the value \(value.prefix(24))") {
+        $0.operation.variables = "{" + words.names.map { "\"\($0)\" : \(value)" }.joined(separator: " ,\n") + "}"
+      }
+    }
+    return headers + members + [
+      Exchange("an operation with a long name") {
+        $0.operation.name = String(repeating: "Name", count: 100)
+        $0.operation.document = "query \(String(repeating: "Name", count: 100)) { books { id } }"
+      },
+      Exchange("variables with long and foreign names") {
+        $0.operation.variables = #"{"\#(long)":{"\#(foreign)":"\#(foreign)"},"\#(foreign)":1,"a":9007199254740993}"#
+      },
+      Exchange("empty variables and extensions") {
+        $0.operation.variables = "{ }"
+        $0.operation.extensions = "{}"
+      },
+      Exchange("a document with comments, and strings that look like them") {
+        $0.operation.document =
+          "# first\nquery Books($first: Int = 1 # {\n) { books(first: $first, t: \"a # b \\\" {\", u: \"\"\"x # \" y\"\"\") { id } } # end"
+        $0.operation.extensions =
+          #"{"persistedQuery":{"version":1,"sha256Hash":"\#(String(repeating: "ab", count: 32))"},"others":{}}"#
+      },
+      Exchange("a long document") {
+        $0.operation.document = "query Books { " + (0..<2000).map { "a\($0): books { id } " }.joined() + "}"
+      },
+    ]
+  }
+
+  private static func results(_ words: Vocabulary) -> [Exchange] {
+    let numbers = #""large":9007199254740993,"exact":0.1000000000000000055,"price":12.50"#
+    let members = [
+      #""text with, {braces} and [more]""#, "1.50", "null", #"{"id":"1","name":"x"}"#, #"["a","b"]"#, "\"\(foreign)\"",
+      "\"\(long)\"",
+    ]
+    let objects = members.map { value in "{" + words.names.map { "\"\($0)\":\(value)" }.joined(separator: ",") + ",\(numbers)}" }
+    let phrases = JSONValue.array((words.phrases + words.names).map { .string("see \($0) or \($0): there") }).serializedText
+    var samples: [(String, ResultSample)] = objects.map {
+      ("members \($0.prefix(40))", ResultSample(data: $0, extensions: #"{"others":{"keep":1}}"#))
+    }
+    samples += [
+      ("texts", ResultSample(data: #"{"list":\#(phrases),\#(numbers)}"#, extensions: #"{"others":{"keep":1}}"#)),
+      ("errors and no data", ResultSample(data: nil, errors: #"[{"message":"no","extensions":{"code":"INTERNAL"}}]"#)),
+      ("errors and null data", ResultSample(data: "null", errors: #"[{"message":"no"}]"#, extensions: #"{"others":{"keep":1}}"#)),
+      (
+        "errors beside data",
+        ResultSample(data: objects.first, errors: #"[{"message":"no"}]"#, extensions: #"{"others":{"keep":1}}"#)
+      ),
+      ("a long list", ResultSample(data: "{\"list\":[" + Array(repeating: objects[0], count: 120).joined(separator: ",") + "]}")),
+    ]
+    let exchanges = samples.map { name, sample in Exchange("a result with \(name)") { $0.results = [sample] } }
+    return exchanges
+      + exchanges.map { plain in
+        var exchange = plain
+        exchange.name += ", its members in another order"
+        for index in exchange.results.indices { exchange.results[index].isReversed = true }
+        return exchange
+      } + [
+        Exchange("a subscription whose results have members of the plugin") {
+          $0.operation.type = UInt32(CRB_OPERATION_SUBSCRIPTION)
+          $0.results = objects.map { ResultSample(data: $0, flags: UInt32(CRB_RESULT_HAS_NEXT)) }
+        },
+        Exchange("a deferred query with members of the plugin") {
+          $0.results = [
+            ResultSample(data: objects[0], flags: UInt32(CRB_RESULT_HAS_NEXT)),
+            ResultSample(data: objects[0], flags: UInt32(CRB_RESULT_INCREMENTAL), path: "[]"),
+          ]
+        },
+      ]
+  }
+
+  private static func responses(_ words: Vocabulary) -> [Exchange] {
+    let lengths = ["0", "1", "-1", "x", "18446744073709551616", ""].map { value in
+      Exchange("a response with Content-Length: \(value)") {
+        $0.head.headers.append(HeaderSample(name: "Content-Length", value: value))
+      }
+    }
+    return lengths + [
+      Exchange("a response with long cookies") {
+        $0.head.headers += (0..<3).map { HeaderSample(name: "Set-Cookie", value: "c\($0)=\(long); Path=/", isSensitive: true) }
+      },
+      Exchange("messages with a hundred headers") {
+        let fields = (0..<100).map { HeaderSample(name: "X-Field-\($0)", value: "\($0)") }
+        $0.operation.headers += fields
+        $0.request.headers += fields
+        $0.head.headers += fields
+      },
+      Exchange("a long body in two chunks") {
+        let text = words.phrases.joined(separator: " ") + long
+        let body = Array(JSONValue.object(["data": ["text": .string(String(repeating: text, count: 100))]]).serializedText.utf8)
+        $0.request.body = body
+        $0.chunks = [Array(body[..<(body.count / 2)]), Array(body[(body.count / 2)...])]
+      },
+    ]
+  }
+}

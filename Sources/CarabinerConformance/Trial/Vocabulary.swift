@@ -1,0 +1,51 @@
+internal import CarabinerHost
+
+/// The words in a plugin's own texts. They are the names of headers and members that the plugin looks for, so exchanges that contain
+/// them reach more of its code.
+struct Vocabulary: Sendable {
+  /// Names of headers and JSON members.
+  let names: [String]
+  /// Longer texts, such as the beginning of a URL.
+  let phrases: [String]
+
+  private static let maximumNames = 48
+  private static let maximumPhrases = 32
+  private static let lengths = 3...40
+  /// Names that plugins in other languages may look for, whose texts have no ends in the file.
+  private static let usualNames = [
+    "id", "email", "name", "token", "price", "Authorization", "X-Tenant", "X-User", "X-Request-Id", "Accept-Language",
+    "traceparent",
+  ]
+
+  /// Reads the texts in the constants of a plugin's file.
+  init(_ bytes: [UInt8]) {
+    var names = Self.usualNames
+    var phrases = ["http://", "https://example.org/a", "\r\n", "é\u{1F600}"]
+    for text in Self.texts(bytes) {
+      let name = text.drop { $0 == "\"" }.prefix { $0 != "\"" && $0 != ":" && $0 != "=" }
+      if Self.isName(name), !names.contains(String(name)) { names.append(String(name)) }
+      if !text.contains("%"), !phrases.contains(text) { phrases.append(text) }
+    }
+    self.names = Array(names.prefix(Self.maximumNames))
+    self.phrases = Array(phrases.prefix(Self.maximumPhrases))
+  }
+
+  private static func isName(_ text: Substring) -> Bool {
+    guard let first = text.first, first.isLetter, text.count > 1 else { return false }
+    return text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+  }
+
+  /// Printable texts between NUL bytes, in mapped memory that is neither code nor the names of symbols.
+  private static func texts(_ bytes: [UInt8]) -> [String] {
+    guard let object = try? SharedObject(bytes) else { return [] }
+    var found: [String] = []
+    for range in object.constants {
+      for piece in bytes[range].split(separator: 0) where lengths.contains(piece.count) {
+        // Text behind other data begins after its last byte that is not printable.
+        let text = piece.suffix(from: piece.lastIndex { !(0x20...0x7E).contains($0) }.map { $0 + 1 } ?? piece.startIndex)
+        if lengths.contains(text.count) { found.append(String(decoding: text, as: UTF8.self)) }
+      }
+    }
+    return found
+  }
+}
