@@ -202,9 +202,3 @@ extension ConnectionHandler {
     }
   }
 }
-
-extension HTTPRefusal {
-  static let headTooLarge = Self(
-    status: .requestHeaderFieldsTooLarge,
-    message: "the head of the request is too large; send fewer or shorter header fields")
-}

@@ -53,16 +53,6 @@ struct RequestHeadCheck: Sendable {
   }
 }
 
-extension HTTPRefusal {
-  static func bodyTooLarge(_ limits: GatewayLimits) -> Self {
-    Self(status: .payloadTooLarge, message: "the body is longer than \(limits.maximumBodyBytes) bytes")
-  }
-
-  static func uploadTooLarge(_ limits: GatewayLimits) -> Self {
-    Self(status: .payloadTooLarge, message: "the upload is longer than \(limits.maximumUploadBytes) bytes")
-  }
-}
-
 extension String {
   /// The text without leading and trailing spaces and tabs.
   fileprivate var withoutSpaces: String {

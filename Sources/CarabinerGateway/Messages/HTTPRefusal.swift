@@ -1,0 +1,19 @@
+internal import NIOHTTP1
+
+/// A request that is answered with an error status; its connection is closed afterwards.
+struct HTTPRefusal: Error, Hashable {
+  let status: HTTPResponseStatus
+  let message: String
+
+  static let headTooLarge = Self(
+    status: .requestHeaderFieldsTooLarge,
+    message: "the head of the request is too large; send fewer or shorter header fields")
+
+  static func bodyTooLarge(_ limits: GatewayLimits) -> Self {
+    Self(status: .payloadTooLarge, message: "the body is longer than \(limits.maximumBodyBytes) bytes")
+  }
+
+  static func uploadTooLarge(_ limits: GatewayLimits) -> Self {
+    Self(status: .payloadTooLarge, message: "the upload is longer than \(limits.maximumUploadBytes) bytes")
+  }
+}
