@@ -37,14 +37,6 @@ package final class GatewaySettings: Sendable {
     page = limits.servesQueryPage ? predecessor?.page ?? QueryPage() : nil
   }
 
-  /// Whether an address is that of a trusted proxy.
-  func trusts(_ address: IPAddress) -> Bool { trustedProxies.contains { $0.contains(address) } }
-
-  /// The fields about the client of a request for the upstream; nil if it gets none.
-  func forwardedFields(of request: GatewayRequest) -> ForwardedFields? {
-    sendsForwardedFields ? ForwardedFields(request.head.headers, request.origin) : nil
-  }
-
   /// The path of the gateway that a request names; nil if it is another one.
   func path(of request: GatewayRequest) -> String? { path(request.path) }
 
