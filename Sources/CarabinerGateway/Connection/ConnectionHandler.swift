@@ -293,17 +293,20 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     let request = GatewayRequest(head: head, body: body, origin: origin.origin(of: head))
     state = .answering(reply)
     deadline = nil
-    guard SocketHandshake.isMeant(by: head) else { return handler.handle(request, reply) }
+    guard head.asksForWebSocket else { return handler.handle(request, reply) }
     if let upgrade = handler.upgrade(request, reply) { makeWay(for: upgrade, context) }
   }
 
-  /// Hands the connection over to a WebSocket handler.
+  /// Hands the connection over to the handlers of a WebSocket.
   private func makeWay(for upgrade: SocketUpgrade, _ context: ChannelHandlerContext) {
     state = .closing
     let head = ReplyHead(status: .switchingProtocols, fields: ReplyFields(upgrade.answer))
     context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
     do {
-      try context.pipeline.syncOperations.makeWay(for: SocketHandler(upgrade, connections: connections), after: self)
+      let pipeline = context.pipeline.syncOperations
+      try pipeline.addHandlers(upgrade.handlers(connections), position: .after(self))
+      pipeline.removeHandler(try pipeline.handler(type: HTTP1Codec.self), promise: nil)
+      pipeline.removeHandler(self, promise: nil)
     } catch {
       context.close(promise: nil)
     }

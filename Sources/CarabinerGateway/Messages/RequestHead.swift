@@ -66,6 +66,11 @@ package struct RequestHead: Sendable {
 
   var endOfPath: String.Index { target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex }
 
+  /// Whether the client asks for a WebSocket.
+  var asksForWebSocket: Bool {
+    method == .GET && version == .http1_1 && headers.elements(of: "upgrade").contains { $0.lowercased() == "websocket" }
+  }
+
   /// Whether the head is within the limits on fields and bytes.
   func isWithin(_ limits: GatewayLimits) -> Bool {
     headers.count <= limits.maximumHeadFields && target.utf8.count + headers.byteCount <= limits.maximumHeadBytes

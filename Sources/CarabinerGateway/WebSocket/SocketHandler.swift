@@ -36,17 +36,17 @@ final class SocketHandler: ChannelDuplexHandler {
   /// The unsent bytes of messages of this connection.
   private var unsent: UnsentBytes?
 
-  init(_ upgrade: SocketUpgrade, connections: OpenConnections) {
-    service = upgrade.service
-    conversation = SocketConversation(upgrade.dialect)
-    headers = upgrade.headers
-    client = upgrade.client
-    path = upgrade.path
-    isSecure = upgrade.isSecure
-    forwarded = upgrade.forwarded
-    requestID = RequestID.of(upgrade.headers)
+  init(_ accepted: AcceptedSocket, connections: OpenConnections) {
+    service = accepted.service
+    conversation = SocketConversation(accepted.dialect)
+    headers = accepted.headers
+    client = accepted.client
+    path = accepted.path
+    isSecure = accepted.isSecure
+    forwarded = accepted.forwarded
+    requestID = RequestID.of(accepted.headers)
     self.connections = connections
-    let limits = upgrade.service.limits
+    let limits = accepted.service.limits
     frames = FrameAssembly(maximumMessageBytes: limits.maximumMessageBytes, maximumFragments: limits.maximumFragments)
   }
 

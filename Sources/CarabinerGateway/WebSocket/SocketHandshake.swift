@@ -16,12 +16,6 @@ struct SocketHandshake: Sendable {
   /// Whether only `serve.cors` allows the page that opens the WebSocket.
   let isForeign: Bool
 
-  /// Whether the head requests a WebSocket upgrade.
-  static func isMeant(by head: RequestHead) -> Bool {
-    head.method == .GET && head.version == .http1_1
-      && head.headers.elements(of: "upgrade").contains { $0.lowercased() == "websocket" }
-  }
-
   /// Checks a WebSocket handshake.
   ///
   /// - Throws: A refusal with the status 400, 403 or 426.

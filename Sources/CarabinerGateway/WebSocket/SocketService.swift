@@ -2,7 +2,7 @@ internal import Carabiner
 internal import CarabinerWire
 internal import Logging
 internal import NIOCore
-internal import NIOHTTP1
+internal import NIOWebSocket
 
 /// The shared state of a gateway's WebSockets. Their operations use the same admission and chain as those over HTTP.
 final class SocketService: Sendable {
@@ -55,9 +55,14 @@ final class SocketService: Sendable {
     var headers = request.head.headers
     // Browsers send cookies with each handshake, also where CORS would withhold them from a request.
     if handshake.isForeign, crossOrigin?.allowsCredentials != true { headers.remove("cookie") }
-    return SocketUpgrade(
-      answer: handshake.answer, service: self, dialect: handshake.dialect, headers: headers, client: request.client,
-      path: path, isSecure: request.origin.isSecure, forwarded: settings.value.forwardedFields(of: request))
+    let accepted = AcceptedSocket(
+      service: self, dialect: handshake.dialect, headers: headers, client: request.client, path: path,
+      isSecure: request.origin.isSecure, forwarded: settings.value.forwardedFields(of: request))
+    return SocketUpgrade(answer: handshake.answer) { connections in
+      let handler = SocketHandler(accepted, connections: connections)
+      let frames = ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: handler.maximumMessageBytes))
+      return [frames, WebSocketFrameEncoder(), handler]
+    }
   }
 
   /// The fields of a handshake, with those that `connection_init` may add.
@@ -114,19 +119,4 @@ final class SocketService: Sendable {
         "error": "\(redact("\(error)"))",
       ])
   }
-}
-
-/// An accepted WebSocket, which takes over its connection.
-package struct SocketUpgrade: Sendable {
-  let answer: NIOHTTP1.HTTPHeaders
-  let service: SocketService
-  var dialect = WebSocketProtocol.graphQLTransportWS
-  let headers: Carabiner.HTTPHeaders
-  let client: String
-  /// The path of the gateway.
-  let path: String
-  /// Whether the connection uses TLS.
-  var isSecure = false
-  /// Fields about the client for the upstream; nil for none.
-  var forwarded: ForwardedFields?
 }

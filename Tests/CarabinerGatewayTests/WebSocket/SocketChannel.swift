@@ -3,7 +3,6 @@ import CarabinerWire
 import Logging
 import NIOCore
 import NIOEmbedded
-import NIOHTTP1
 import NIOWebSocket
 
 @testable import CarabinerGateway
@@ -22,13 +21,12 @@ struct SocketChannel {
       settings: CurrentSettings(limits: limits), runner: runner, policies: policies,
       gate: OperationGate(OperationRuleMetrics(), logger: Logger(label: "test")), admission: Admission(limits),
       metrics: GatewayMetrics(), tracing: nil, logger: Logger(label: "test"), redact: { $0 })
-    let upgrade = SocketUpgrade(
-      answer: [:], service: service, dialect: dialect, headers: headers, client: "127.0.0.1", path: "/graphql")
+    let accepted = AcceptedSocket(service: service, dialect: dialect, headers: headers, client: "127.0.0.1", path: "/graphql")
     channel = NIOAsyncTestingChannel()
     connections = OpenConnections(unsent: UnsentTotal(limits))
     try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
     try await channel.testingEventLoop.executeInContext { [channel, connections] in
-      try channel.pipeline.syncOperations.addHandler(SocketHandler(upgrade, connections: connections))
+      try channel.pipeline.syncOperations.addHandler(SocketHandler(accepted, connections: connections))
     }
   }
 
