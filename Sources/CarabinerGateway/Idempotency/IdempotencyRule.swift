@@ -29,10 +29,15 @@ package final class IdempotencyRule: Sendable {
 
   /// The key of a request; nil if it has none, or is not a mutation.
   ///
+  /// - Parameters:
+  ///   - operations: The operations of the request.
+  ///   - isList: Whether the client sent them as a list.
   /// - Throws: A refusal if the key is malformed, for a list of operations, or if two fields identify the client.
-  func key(_ request: GatewayRequest, _ inbound: InboundOperations) throws(RequestRefusal) -> IdempotencyKey? {
+  func key(
+    _ request: GatewayRequest, _ operations: [DynamicOperation], isList: Bool
+  ) throws(RequestRefusal) -> IdempotencyKey? {
     let headers = request.head.headers
-    guard let key = headers[field], inbound.operations.contains(where: { $0.operationType == .mutation }) else { return nil }
+    guard let key = headers[field], operations.contains(where: { $0.operationType == .mutation }) else { return nil }
     guard Self.keyBytes.contains(key.utf8.count), key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
       headers.values(for: field).count == 1
     else {
@@ -40,13 +45,13 @@ package final class IdempotencyRule: Sendable {
         400, "\(field) is not a key: send it once, with 1 to \(Self.keyBytes.upperBound) visible ASCII characters",
         code: "IDEMPOTENCY_KEY_INVALID")
     }
-    guard inbound.list == nil else {
+    guard !isList else {
       throw RequestRefusal(
         400, "a list of operations cannot have \(field); send the mutations one by one, each with a key of its own",
         code: "IDEMPOTENCY_KEY_INVALID")
     }
     let client = try RateLimiter.key(headers, request.client, field: clientField)
-    return IdempotencyKey(key, client: client, inbound.operations[0])
+    return IdempotencyKey(key, client: client, operations[0])
   }
 
   /// How a mutation with a key goes on.

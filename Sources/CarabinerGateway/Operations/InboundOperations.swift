@@ -20,7 +20,7 @@ struct InboundOperations: Sendable {
   /// - Throws: A refusal if the key cannot be used.
   mutating func identify(_ request: GatewayRequest, _ settings: GatewaySettings) throws(RequestRefusal) {
     guard let rule = settings.shared?.idempotency else { return }
-    idempotency = try rule.key(request, self).map { (rule, $0) }
+    idempotency = try rule.key(request, operations, isList: list != nil).map { (rule, $0) }
   }
 
   /// Reads a request according to GraphQL over HTTP.
