@@ -99,3 +99,13 @@ extension PluginHost {
     public init(logger: Logger = Logger(label: "carabiner.host")) { self.logger = logger }
   }
 }
+
+extension PluginHost.Configuration {
+  /// The configuration with which the list of revocations of the manifest's source counts too, if the source has such lists.
+  func readingRevocations(of source: RemoteManifest?) -> Self {
+    guard let trust, let source, let published = PublishedList(source, keptIn: stateDirectory) else { return self }
+    var configuration = self
+    configuration.trust?.revocations = Revocations(path: trust.revocations?.path, published: published)
+    return configuration
+  }
+}

@@ -1,5 +1,4 @@
 internal import CarabinerRelease
-internal import CarabinerSources
 package import Foundation
 
 /// The operator's decision about the manifests and plugins that are accepted.
@@ -33,15 +32,5 @@ package struct TrustPolicy: Sendable {
   /// The files that decide whether other files are accepted: the trust file, the list of revocations, and the sidecars.
   func deciding(on files: [String]) -> [String] {
     [file] + (revocations?.path.map { [$0] } ?? []) + files.map { $0 + ReleaseSidecar.suffix }
-  }
-}
-
-extension PluginHost.Configuration {
-  /// The configuration with which the list of revocations of the manifest's source counts too, if the source has such lists.
-  func readingRevocations(of source: RemoteManifest?) -> Self {
-    guard let trust, let source, let published = PublishedList(source, keptIn: stateDirectory) else { return self }
-    var configuration = self
-    configuration.trust?.revocations = Revocations(path: trust.revocations?.path, published: published)
-    return configuration
   }
 }
