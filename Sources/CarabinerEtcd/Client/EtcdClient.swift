@@ -118,7 +118,7 @@ package final class EtcdClient: Sendable {
   }
 
   private func logIn(_ login: EtcdSettings.Login) async throws -> String {
-    let reply = try EtcdReply.read(await ask(.login(login), [:]))
+    let reply = try EtcdReply.read(await ask(.login(user: login.user, password: login.password), [:]))
     guard let token = reply["token"]?.string, HTTPHeaders.Field(name: "Authorization", value: token).isWellFormed else {
       throw EtcdError(.malformed, "the answer of etcd to the login has no token; check that the address is one of etcd")
     }

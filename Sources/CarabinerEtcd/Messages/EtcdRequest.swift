@@ -90,8 +90,8 @@ package struct EtcdRequest: Sendable, Hashable {
   }
 
   /// Asks for a token.
-  package static func login(_ login: EtcdSettings.Login) -> EtcdRequest {
-    EtcdRequest("/v3/auth/authenticate", ["name": .string(login.user), "password": .string(login.password)])
+  package static func login(user: String, password: String) -> EtcdRequest {
+    EtcdRequest("/v3/auth/authenticate", ["name": .string(user), "password": .string(password)])
   }
 
   /// The body that watches keys from a revision on.
