@@ -61,7 +61,7 @@ extension CountdownSchedule {
   ///
   /// - Throws: A ``GraphQLProblem`` if an argument is out of range.
   fileprivate init(_ plan: RequestPlan, heartbeat: Duration) throws(GraphQLProblem) {
-    guard let field = Executor.grouped(plan.selections, for: "Subscription", includingDeferred: true).fields.first?.first else {
+    guard let field = FieldGroups(plan.selections, for: "Subscription", includingDeferred: true).fields.first?.first else {
       throw GraphQLProblem(message: "the subscription has no field", code: "BAD_USER_INPUT")
     }
     let from = field.arguments["from"]?.int ?? 0

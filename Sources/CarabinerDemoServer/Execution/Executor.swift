@@ -66,14 +66,14 @@ struct Executor: Sendable {
   private mutating func object(
     _ object: LibraryObject, _ selections: [PlannedSelection], at path: [JSONValue]
   ) async throws(Bubble) -> JSONObject {
-    let grouping = Self.grouped(selections, for: object.typeName, includingDeferred: !defers)
+    let groups = FieldGroups(selections, for: object.typeName, includingDeferred: !defers)
     var members = JSONObject()
-    for fields in grouping.fields {
+    for fields in groups.fields {
       guard let field = fields.first else { continue }
       members[field.responseKey] = try await self.field(
         field, fields.flatMap(\.selections), of: object, at: path + [.string(field.responseKey)])
     }
-    deferred += grouping.deferred.map { DeferredFragment(fragment: $0, object: object, path: path) }
+    deferred += groups.deferred.map { DeferredFragment(fragment: $0, object: object, path: path) }
     return members
   }
 

@@ -99,7 +99,7 @@ struct Planner {
 
   private mutating func checkSubscription(_ selections: [PlannedSelection], at place: GraphQLPlaces.Place) {
     guard problems.isEmpty else { return }
-    let fields = Executor.grouped(selections, for: "Subscription", includingDeferred: true).fields
+    let fields = FieldGroups(selections, for: "Subscription", includingDeferred: true).fields
     if fields.count != 1 || fields.first?.first?.definition.name == "__typename" {
       complain("a subscription asks for exactly one field, and not for __typename", at: place)
     }
