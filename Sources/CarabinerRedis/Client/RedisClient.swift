@@ -128,8 +128,8 @@ package final class RedisClient: Sendable {
   /// - Throws: ``RedisError`` with code `unavailable`.
   func session() throws(RedisError) -> RedisSession {
     switch servers {
-    case .one(let pool): try pool.session()
-    case .cluster(let cluster): try cluster.node(of: cluster.home).pool.session(cluster)
+    case .one(let pool): try RedisSession(pool.openLink(), counters)
+    case .cluster(let cluster): try RedisSession(cluster.node(of: cluster.home).pool.openLink(), counters, cluster)
     }
   }
 

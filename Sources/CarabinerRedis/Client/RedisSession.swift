@@ -10,7 +10,7 @@ struct RedisSession: Sendable {
   /// The cluster of the connection; nil without one. A redirect is not followed, because the watches are of this connection.
   private let cluster: RedisCluster?
 
-  init(_ link: RedisLink, _ counters: ClientCounters, _ cluster: RedisCluster?) {
+  init(_ link: RedisLink, _ counters: ClientCounters, _ cluster: RedisCluster? = nil) {
     (self.link, self.counters, self.cluster) = (link, counters, cluster)
     serial = link.serial
   }

@@ -52,11 +52,10 @@ final class LinkPool: Sendable {
 
   /// The connection that is open now.
   ///
-  /// - Parameter cluster: The cluster of the server; nil without one.
   /// - Throws: ``RedisError`` with code `unavailable`.
-  func session(_ cluster: RedisCluster? = nil) throws(RedisError) -> RedisSession {
+  func openLink() throws(RedisError) -> RedisLink {
     guard let link = links.first(where: \.isOpen) else { throw .notConnected }
-    return RedisSession(link, counters, cluster)
+    return link
   }
 
   /// Lets each connection try the next server.
