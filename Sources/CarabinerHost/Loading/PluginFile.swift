@@ -49,6 +49,18 @@ struct PluginFile {
     digest = Digest.sha256(bytes).hexDigits
   }
 
+  /// Compares the digest of the file with its pin.
+  ///
+  /// - Throws: ``HostError`` with code `pinMismatch`.
+  func check(_ pin: String?) throws(HostError) {
+    guard pin == nil || pin?.lowercased() == digest else {
+      throw HostError(
+        .pinMismatch, step: "pin", path: path,
+        "the file's SHA-256 is \(digest) but the manifest pins \(pin ?? ""); put the right file in place, or change the pin if you "
+          + "meant to update it")
+    }
+  }
+
   /// Reads `count` bytes, or fewer if the file ends before.
   static func read(_ descriptor: Int32, count: Int, path: String) throws(HostError) -> [UInt8] {
     var failure: Int32 = 0

@@ -58,7 +58,7 @@ internal import Synchronization
     _ file: PluginFile, pin: String?, _ dependencies: PluginDependencies, entry: String
   ) throws(HostError) -> PluginLibrary {
     let start = ContinuousClock.now
-    let note = try note(of: file, pin: pin)
+    let note = try PluginNote(of: file, pin: pin)
     try dependencies.check(file)
     // A file is loaded once. glibc would return the same mapping, and a second call of the entry function is not needed.
     if let known = loaded.withLock({ $0[file.digest] }) { return known }
@@ -140,7 +140,7 @@ internal import Synchronization
   /// - Throws: ``HostError`` if the file is refused, or if a worker cannot map it.
   init(_ file: PluginFile, pin: String?, in workers: WorkerGroup, _ index: Int) throws(HostError) {
     let start = ContinuousClock.now
-    let note = try Self.note(of: file, pin: pin)
+    let note = try PluginNote(of: file, pin: pin)
     if let links = try? ELFImage(file.bytes).dynamicLinks() {
       try SwiftRuntime.checkForWorker(links, builtWith: note.swiftVersion, path: file.path)
     }
@@ -185,7 +185,7 @@ internal import Synchronization
   package static func inWorker(path: String) throws(HostError) -> PluginLibrary {
     let file = try PluginFile(opening: path)
     // A file that is refused starts no worker.
-    let note = try note(of: file, pin: nil)
+    let note = try PluginNote(of: file, pin: nil)
     var settings = WorkerSettings(group: note.id)
     settings.confinement = .available
     let user = WorkerUser.name("nobody").ids.map { WorkerOwner(user: $0.user, group: $0.group) }
@@ -200,22 +200,6 @@ internal import Synchronization
     guard let workers, let place, let index = interceptors.firstIndex(where: { $0.id == interceptor.id }) else { return nil }
     return try WorkerInstance(
       place.description.interceptors[index], place.file, index, in: workers, options, origin: path, selfID: selfID)
-  }
-
-  /// The note of a file with the right digest, whose code is not run.
-  static func note(of file: PluginFile, pin: String?) throws(HostError) -> PluginNote {
-    try check(pin, of: file)
-    return try PluginNote(inspecting: file)
-  }
-
-  /// Compares the digest of a file with its pin.
-  static func check(_ pin: String?, of file: PluginFile) throws(HostError) {
-    guard pin == nil || pin?.lowercased() == file.digest else {
-      throw HostError(
-        .pinMismatch, step: "pin", path: file.path,
-        "the file's SHA-256 is \(file.digest) but the manifest pins \(pin ?? ""); put the right file in place, or change the pin "
-          + "if you meant to update it")
-    }
   }
 
   /// Loads the libraries the plugin needs, and then the plugin.
@@ -254,79 +238,5 @@ internal import Synchronization
   @safe private struct Linked: @unchecked Sendable {
     // Safe: the library is never closed.
     let handle: UnsafeMutableRawPointer
-  }
-}
-
-extension PluginNote {
-  /// Reads a file's note and checks that this host supports its ABI, without running any of its code.
-  init(inspecting file: PluginFile) throws(HostError) {
-    let image: ELFImage
-    do {
-      image = try ELFImage(file.bytes)
-    } catch {
-      throw HostError(error, path: file.path)
-    }
-    try self.init(of: image, path: file.path)
-    guard abi.major == Int(CRB_ABI_MAJOR) else {
-      throw HostError(
-        .abiMajor, step: "note", path: file.path,
-        "it uses ABI \(abi.major), but this host uses \(CRB_ABI_MAJOR); get a build for this host")
-    }
-    guard abi.minor <= Int(CRB_ABI_MINOR) else {
-      throw HostError(
-        .abiTooNew, step: "note", path: file.path,
-        "it needs ABI \(abi.major).\(abi.minor), this host has \(CRB_ABI_MAJOR).\(CRB_ABI_MINOR); update the host, or get an older "
-          + "build")
-    }
-  }
-
-  /// Reads the note and the digest of a file, without running any of its code.
-  package static func inspect(path: String) throws(HostError) -> (note: PluginNote, digest: String) {
-    let file = try PluginFile(opening: path)
-    return (try PluginNote(inspecting: file), file.digest)
-  }
-
-  /// Verifies a file, and then checks its note, without running any of its code.
-  ///
-  /// - Parameters:
-  ///   - pin: The SHA-256 the file must have; nil for any.
-  ///   - verify: Decides about the size and the SHA-256 of the file, before its contents are looked at.
-  /// - Throws: ``HostError``, and errors of `verify`.
-  package static func inspect<Verdict>(
-    path: String, pin: String?, verifying verify: (_ size: Int, _ digest: String) throws -> Verdict
-  ) throws -> Verdict {
-    let file = try PluginFile(opening: path)
-    let verdict = try verify(file.bytes.count, file.digest)
-    _ = try PluginLibrary.note(of: file, pin: pin)
-    return verdict
-  }
-}
-
-extension HostError {
-  /// The refusal for an ELF fault, with advice for the operator.
-  init(_ fault: ELFImage.Fault, path: String) {
-    switch fault {
-    case .notELF:
-      self.init(.notELF, step: "elf", path: path, "this is not a shared object; name the plugin's .so")
-    case .wrongClass:
-      self.init(
-        .wrongArchitecture, step: "elf", path: path, "this is not a 64-bit little-endian object; build it for this machine")
-    case .wrongArchitecture(let machine):
-      self.init(
-        .wrongArchitecture, step: "elf", path: path,
-        "this is for another machine (ELF machine \(machine), this is \(ELFImage.machine)); build it for this one")
-    case .wrongType(let type):
-      self.init(
-        .wrongType, step: "elf", path: path, "this is not a shared object (ELF type \(type)); build it with -shared")
-    case .truncated(let what):
-      self.init(
-        .truncated, step: "elf", path: path, "the file is cut short in \(what); copy it again, and put it in place with mv")
-    case .oversizedNotes:
-      self.init(
-        .badNote, step: "note", path: path,
-        "its note segments have more than \(ByteSizeText.print(ELFImage.maximumNoteBytes)); build it again")
-    case .badDynamicSection(let what):
-      self.init(.truncated, step: "elf", path: path, "its dynamic section cannot be read: \(what); build it again")
-    }
   }
 }

@@ -1,5 +1,5 @@
 package import CCarabiner
-package import CarabinerABI
+internal import CarabinerABI
 internal import CarabinerWire
 
 /// Reads and validates a plugin's registration table.
@@ -118,35 +118,5 @@ internal import CarabinerWire
 
   private func bad(_ what: String) -> HostError {
     HostError(.badTable, step: "table", path: path, "its registration table cannot be used: \(what); ask the plugin's author")
-  }
-}
-
-/// One interceptor that a library registers.
-package struct PluginInterceptor: Sendable {
-  /// The id, a reverse-DNS name, unique in the library.
-  package let id: String
-  /// The interceptor's version.
-  package let version: String
-  /// The display name.
-  package let name: String?
-  /// The author or company.
-  package let vendor: String?
-  /// The address of the documentation.
-  package let url: String?
-  /// The JSON Schema of the configuration.
-  package let configurationSchema: String?
-  /// The threads its hooks may run on, as numbered in the header.
-  package internal(set) var threadClass: UInt32
-  /// The media types its parser adds to the header Accept.
-  package let accept: String?
-  /// The interceptor's function tables.
-  package let table: InterceptorTable
-
-  /// The names of its stages, in the order a request passes them.
-  package var stages: [String] {
-    [
-      table.graphQL.map { _ in "graphql" }, table.cache.map { _ in "cache" }, table.http.map { _ in "http" },
-      unsafe table.parser.map { _ in "parsing" },
-    ].compactMap(\.self)
   }
 }

@@ -146,7 +146,7 @@ struct LoadedPlugins: Sendable {
       return try PluginLibrary.load(file, pin: pin, dependencies, entry: plugin.name)
     }
     // A file that is refused starts no worker.
-    _ = try PluginLibrary.note(of: file, pin: pin)
+    _ = try PluginNote(of: file, pin: pin)
     if workers[settings.group]?.index(of: file.digest) == nil {
       workers[settings.group] = try group(of: plugin, file, settings, manifest, anew ? nil : predecessor)
     }
@@ -174,7 +174,7 @@ struct LoadedPlugins: Sendable {
       guard case .file(let path, let pin) = member.source else { continue }
       let own = member.name == plugin.name ? file : try PluginFile(opening: path)
       // The workers map the files of all members.
-      try PluginLibrary.check(pin, of: own)
+      try own.check(pin)
       try PluginDependencies(allowed: member.libraryPaths, mode: manifest.settings.staging).check(own)
       if !files.contains(where: { $0.digest == own.digest }) { files.append(own) }
     }
