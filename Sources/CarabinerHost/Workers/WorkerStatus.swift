@@ -143,10 +143,3 @@ extension WorkerProcess {
     return (memory.map { $0 * 1024 }, hasTime ? .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec) : nil)
   }
 }
-
-extension HostedChain {
-  /// The workers of the chain, by group.
-  package func workers() -> [WorkerStatus] {
-    current.loadedPlugins.workers.sorted { $0.key < $1.key }.flatMap { $0.value.workers.map(\.status) }
-  }
-}
