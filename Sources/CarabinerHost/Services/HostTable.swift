@@ -106,12 +106,3 @@ enum HostTable {
     unsafe table.pointee.log = { unsafe HostFunctions.log($0, $1, $2, $3) }
   }
 }
-
-/// A plugin's own pointer on its way back to the plugin.
-@safe struct CallbackContext: @unchecked Sendable {
-  // The host never looks behind it; the plugin promised that its callback may run on any thread.
-
-  let pointer: UnsafeMutableRawPointer?
-
-  init(_ pointer: UnsafeMutableRawPointer?) { unsafe self.pointer = unsafe pointer }
-}
