@@ -13,7 +13,7 @@ extension PluginInstance {
   ///
   /// - Throws: ``PluginError`` if the plugin refuses, or if its state is not valid.
   package func state() throws -> PluginState? {
-    if let worker { return worker.hasState ? try worker.state() : nil }
+    if let remote { return remote.hasState ? try remote.state() : nil }
     guard let table = stateTable, let save = unsafe table.save else { return nil }
     var buffer: crb_buf = 0
     var why = unsafe crb_error()
@@ -40,9 +40,9 @@ extension PluginInstance {
   /// - Throws: ``PluginError`` if the plugin refuses this one; the instance then works as if nothing had been handed over.
   @discardableResult
   package func adopt(state: PluginState) throws -> Bool {
-    if let worker {
-      if worker.hasState { try worker.adopt(state) }
-      return worker.hasState
+    if let remote {
+      if remote.hasState { try remote.adopt(state) }
+      return remote.hasState
     }
     guard let adopt = unsafe stateTable?.adopt else { return false }
     // Present also when it is empty, which {NULL, 0} is not.

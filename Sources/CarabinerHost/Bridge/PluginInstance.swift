@@ -59,8 +59,8 @@ internal import Synchronization
   let accept: String?
   let table: InterceptorTable
   let instance: UnsafeMutableRawPointer?
-  /// The instance in a worker; nil if the plugin runs in this process.
-  let worker: WorkerInstance?
+  /// The instance in another process; nil if the plugin runs in this one.
+  let remote: (any RemoteInstance)?
   private let host: UnsafePointer<crb_host>
   /// Identifies the plugin in a crash report.
   let subject: CrashSubject
@@ -73,8 +73,16 @@ internal import Synchronization
 
   /// Makes an instance.
   ///
+  /// - Parameters:
+  ///   - host: The table of functions that the plugin got.
+  ///   - path: The file of the plugin, as the manifest names it.
+  ///   - digest: SHA-256 of the file.
+  ///   - makeRemote: Makes the instance in another process; nil if the plugin runs in this one.
   /// - Throws: ``HostError`` with what the plugin says about its configuration.
-  package init(_ interceptor: PluginInterceptor, library: PluginLibrary, options: Options) throws {
+  init(
+    _ interceptor: PluginInterceptor, _ host: UnsafePointer<crb_host>, path: String, digest: String, _ options: Options,
+    makeRemote: ((_ selfID: crb_self) throws -> (any RemoteInstance)?)? = nil
+  ) throws {
     self.options = options
     breaker =
       if case .openAfter(let threshold) = options.onFault {
@@ -83,29 +91,28 @@ internal import Synchronization
         nil
       }
     id = interceptor.id
-    // The lanes of a worker keep the promise of the thread class.
-    threadClass = library.workers == nil ? interceptor.threadClass : UInt32(CRB_THREADS_CONCURRENT)
+    // The other process keeps the promise of the thread class.
+    threadClass = makeRemote == nil ? interceptor.threadClass : UInt32(CRB_THREADS_CONCURRENT)
     accept = interceptor.accept
     table = interceptor.table
-    unsafe host = unsafe library.host
-    subject = CrashSubject(
-      entry: options.name, file: library.path, digest: library.digest, generation: options.generation)
-    let registered = PluginRegistry.shared.register(options, subject: subject, library: library.digest)
+    unsafe self.host = unsafe host
+    subject = CrashSubject(entry: options.name, file: path, digest: digest, generation: options.generation)
+    let registered = PluginRegistry.shared.register(options, subject: subject, library: digest)
     do {
-      worker = try library.makeInstance(of: interceptor, options, selfID: registered)
-      if let worker {
-        unsafe instance = unsafe worker.pointer
+      remote = try makeRemote?(registered)
+      if let remote {
+        unsafe instance = unsafe remote.pointer
       } else {
         unsafe instance =
           unsafe threadClass == UInt32(CRB_THREADS_PER_CALL)
-          ? nil : try Self.create(table, host, options, library.path, registered, subject)
+          ? nil : try Self.create(table, host, options, path, registered, subject)
       }
     } catch {
       PluginRegistry.shared.retire(registered)
       throw error
     }
     selfID = registered
-    origin = library.path
+    origin = path
   }
 
   let selfID: crb_self

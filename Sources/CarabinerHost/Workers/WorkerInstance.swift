@@ -5,7 +5,7 @@ internal import CarabinerManifest
 internal import Synchronization
 
 /// The host's side of an instance in a worker: its hooks cross to the worker, and its worker creates it again after a restart.
-final class WorkerInstance: Sendable {
+final class WorkerInstance: RemoteInstance {
   /// How long the thread of the host waits for an answer itself. A hook in process may hold the thread as long (rule R8).
   static let directWait: UInt64 = 1_000_000
   /// A longer answer is copied and staged by the reader of its process, as that may take longer than a hook may hold the thread.
@@ -97,7 +97,7 @@ final class WorkerInstance: Sendable {
   func run(_ hook: Hook, _ kind: StageKind, _ group: GroupCall, _ visit: WorkerVisit?, _ event: WorkerEvent) -> crb_verdict {
     if let row = group.row {
       if let stage = row.take(hook, group.openStage), let verdict = take(stage, of: row, kind, group) { return verdict }
-      if row.isTaken || row.hook != hook { group.discardRow() }
+      if row.isTaken || row.hook != hook { group.discardAhead() }
     }
     let visit = visit ?? WorkerVisit(kind, home: group.requestID.load(ordering: .relaxed), isShort: true)
     return unsafe cross(hook, kind, group, visit, event)
@@ -107,7 +107,7 @@ final class WorkerInstance: Sendable {
   ///
   /// - Returns: Nil if it did not run.
   private func take(_ stage: WorkerRow.Stage, of row: WorkerRow, _ kind: StageKind, _ group: GroupCall) -> crb_verdict? {
-    if row.isTaken { group.row = nil }
+    if row.isTaken { group.ahead = nil }
     let (lane, ticket) = (row.lane, stage.ticket)
     if row.process.hasEnded, !lane.hasBegun(ticket) {
       lane.close(ticket)
@@ -142,7 +142,7 @@ final class WorkerInstance: Sendable {
     case .wait: return unsafe wait(hook, kind, group, visit, event)
     case .refuse(let loss): return lose(loss.in(hook, of: name), group)
     }
-    group.discardRow()
+    group.discardAhead()
     let others = group.stages(behind: group.openStage, hook, in: workers, process)
     let snapshot = unsafe group.look { group, hook, stage in
       unsafe WorkerSnapshot(group, hook, stage, event, keys: process.keys, others: others)
@@ -171,7 +171,7 @@ final class WorkerInstance: Sendable {
       lane.close(ticket)
       return unsafe wait(hook, kind, group, visit, event)
     }
-    group.row = row
+    group.ahead = row
     process.noteCrossing(hooks: 1 + tickets.count)
     let outcome = lane.wait(ticket, until: limit(group), atMost: Self.directBytes)
     if case .answered(let answer) = outcome {
@@ -355,8 +355,8 @@ final class WorkerInstance: Sendable {
   }
 
   /// The host no longer waits for the pending hook of a call.
-  func revoke(_ visit: WorkerVisit) {
-    guard let process = worker(of: visit).process else { return }
+  func noteRevoked(_ state: UnsafeMutableRawPointer?) {
+    guard let visit = unsafe WorkerHooks.visit(state), let process = worker(of: visit).process else { return }
     let generation = visit.place.withLock { place in
       // The worker keeps the call until it is released.
       place.process = process

@@ -178,9 +178,11 @@ internal import Glibc
   /// A plugin that may change everything.
   private static let group = Result { () throws -> PluginStageGroup in
     let note = PluginNote(id: "org.carabiner.rehearsal", version: "1")
-    let library = try unsafe PluginLibrary(registered: registration, note)
-    let instance = try PluginInstance(
-      library.interceptor(nil), library: library, options: PluginInstance.Options(name: "rehearsal"))
+    let interceptors = try unsafe RegistrationReader(registration, path: "").interceptors(note: note)
+    let subject = CrashSubject(entry: note.id, file: "", digest: "", generation: 0)
+    let host = unsafe HostTable.make(for: note.id, subject: subject, library: "")
+    let instance = try unsafe PluginInstance(
+      interceptors[0], host, path: "", digest: "", PluginInstance.Options(name: "rehearsal"))
     return PluginStageGroup(.graphQL, [StageBinding(instance, .graphQL)])
   }
 

@@ -5,7 +5,7 @@ internal import Synchronization
 /// The stages behind the first one of a crossing: their hooks run in the same one, as long as each stage lets the message pass (W26).
 ///
 /// It belongs to the owner of the call. The chain calls these hooks next, and each of them finds its answer here.
-final class WorkerRow: @unchecked Sendable {
+final class WorkerRow: HooksAhead, @unchecked Sendable {
   // `taken` is of the owner of the call, like all of `GroupCall` but its atomics.
 
   /// A follower.
@@ -76,6 +76,9 @@ final class WorkerRow: @unchecked Sendable {
 }
 
 extension GroupCall {
+  /// The stages whose hooks a worker calls ahead of the chain.
+  var row: WorkerRow? { ahead as? WorkerRow }
+
   /// The stages whose hooks the chain calls after this one, and that run in the same worker with it.
   ///
   /// - Returns: Their numbers; empty for hooks that end a stage's way by themselves.
@@ -121,11 +124,5 @@ extension GroupCall {
     let made = WorkerVisit(group.kind, home: requestID.load(ordering: .relaxed))
     unsafe states[index] = unsafe Unmanaged.passRetained(made).toOpaque()
     return made
-  }
-
-  /// Gives up the answers that no hook has taken.
-  func discardRow() {
-    row?.discard()
-    row = nil
   }
 }

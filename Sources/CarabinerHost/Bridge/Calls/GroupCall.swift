@@ -54,8 +54,8 @@ internal import Synchronization
   @safe @exclusivity(unchecked) var isPlain = true
   /// Why a hook in a worker has no result. It belongs to a hook with the verdict `Verdict.lost`.
   @safe @exclusivity(unchecked) var loss: PluginError?
-  /// The stages whose hooks a worker calls ahead of the chain.
-  @safe @exclusivity(unchecked) var row: WorkerRow?
+  /// The hooks that another process ran ahead of the chain.
+  @safe @exclusivity(unchecked) var ahead: (any HooksAhead)?
   /// The stage whose fault is counted before the chain reaches it; -1: none.
   @safe @exclusivity(unchecked) var countedStage = -1
   /// Whether a plugin whose token was revoked may still call functions of the host for this call.
@@ -253,6 +253,12 @@ internal import Synchronization
     }
   }
 
+  /// Gives up the answers that no hook has taken.
+  func discardAhead() {
+    ahead?.discard()
+    ahead = nil
+  }
+
   /// Ends the call after its last pass: cancels stages that are still open, releases their states and makes the handle stale.
   func end(_ shared: PluginCall) {
     endStep()
@@ -261,7 +267,7 @@ internal import Synchronization
     let group = group
     // Stages in workers have `release`.
     if group.hasReleases {
-      if row != nil { discardRow() }
+      discardAhead()
       for index in 0..<group.count {
         guard let state = unsafe states[index], let release = unsafe group.tails[index].release else { continue }
         group.stages[index].plugin.subject.during(.release, request: requestID.load(ordering: .relaxed)) {

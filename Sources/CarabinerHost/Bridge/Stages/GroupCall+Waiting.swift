@@ -65,9 +65,7 @@ extension GroupCall {
   func noteRevoked(_ index: Int) {
     isContested = true
     isPlain = false
-    if let worker = group.stages[index].plugin.worker, let visit = unsafe WorkerHooks.visit(states[index]) {
-      worker.revoke(visit)
-    }
+    unsafe group.stages[index].plugin.remote?.noteRevoked(states[index])
     noteRevoked(suspended.generation, on: environment(index))
   }
 

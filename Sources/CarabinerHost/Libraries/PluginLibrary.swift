@@ -160,23 +160,6 @@ internal import Synchronization
     loadTime = .now - start
   }
 
-  /// A plugin that is a part of this program.
-  ///
-  /// - Parameter registration: Its table, which lives as long as the process.
-  init(registered registration: UnsafePointer<crb_plugin>, _ note: PluginNote) throws(HostError) {
-    interceptors = try unsafe RegistrationReader(registration, path: "").interceptors(note: note)
-    unsafe host = unsafe HostTable.make(
-      for: note.id, subject: CrashSubject(entry: note.id, file: "", digest: "", generation: 0), library: "")
-    path = ""
-    copyPath = ""
-    digest = ""
-    self.note = note
-    workers = nil
-    place = nil
-    table = nil
-    loadTime = .zero
-  }
-
   /// Has a worker of its own map a plugin.
   ///
   /// The layers of confinement that this system lacks are left out, and logged.
@@ -193,13 +176,16 @@ internal import Synchronization
     return try PluginLibrary(file, pin: nil, in: workers, 0)
   }
 
-  /// Creates an instance in the worker of the library; nil if the library has none.
-  func makeInstance(
-    of interceptor: PluginInterceptor, _ options: PluginInstance.Options, selfID: crb_self
-  ) throws(HostError) -> WorkerInstance? {
-    guard let workers, let place, let index = interceptors.firstIndex(where: { $0.id == interceptor.id }) else { return nil }
-    return try WorkerInstance(
-      place.description.interceptors[index], place.file, index, in: workers, options, origin: path, selfID: selfID)
+  /// Makes instances of an interceptor in the workers of the library; nil if it has none.
+  func instances(
+    of interceptor: PluginInterceptor, _ options: PluginInstance.Options
+  ) -> ((_ selfID: crb_self) throws -> (any RemoteInstance)?)? {
+    guard let workers, let place else { return nil }
+    return { [interceptors, path] selfID in
+      guard let index = interceptors.firstIndex(where: { $0.id == interceptor.id }) else { return nil }
+      return try WorkerInstance(
+        place.description.interceptors[index], place.file, index, in: workers, options, origin: path, selfID: selfID)
+    }
   }
 
   /// Loads the libraries the plugin needs, and then the plugin.

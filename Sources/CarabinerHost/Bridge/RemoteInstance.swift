@@ -1,0 +1,30 @@
+/// The part of an instance that is in another process.
+///
+/// For a call, such a plugin is one with a table of the host's own functions, which cross to the process. Only what no table has is here.
+protocol RemoteInstance: AnyObject, Sendable {
+  /// The instance as the functions of its table get it.
+  var pointer: UnsafeMutableRawPointer { get }
+  /// Whether the plugin hands over state.
+  var hasState: Bool { get }
+
+  /// The state of the plugin; nil if it has none.
+  ///
+  /// - Throws: ``PluginError`` if the plugin refuses, or if its process does not answer.
+  func state() throws(PluginError) -> PluginState?
+
+  /// Gives the plugin what its predecessor handed over.
+  ///
+  /// - Throws: ``PluginError`` if the plugin refuses, or if its process does not answer.
+  func adopt(_ state: PluginState) throws(PluginError)
+
+  /// The token of the pending hook of a call was revoked.
+  ///
+  /// - Parameter state: What the plugin's stage keeps for the call.
+  func noteRevoked(_ state: UnsafeMutableRawPointer?)
+}
+
+/// The hooks of later stages that another process ran in the same crossing, so that the chain finds their answers.
+protocol HooksAhead: AnyObject {
+  /// Gives up the answers that no hook has taken.
+  func discard()
+}
