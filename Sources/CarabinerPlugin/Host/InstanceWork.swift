@@ -6,6 +6,8 @@ internal import Synchronization
 @safe final class InstanceWork: @unchecked Sendable {
   // Safe: the tables are static and read-only; everything else is protected by the lock.
 
+  typealias Instance = any AnyObject & Sendable
+
   private struct State {
     var isClosed = false
     var timers: [ObjectIdentifier: TimerWork] = [:]
@@ -14,7 +16,7 @@ internal import Synchronization
     /// How many tasks have not ended yet, and how many timers are running their work.
     var tasksUnderWay = 0
     /// The instance, if it was destroyed while tasks or timers were running.
-    var last: TakenOnce<PluginBox>?
+    var last: TakenOnce<Instance>?
   }
 
   private let table: UnsafePointer<crb_host>
@@ -66,7 +68,7 @@ internal import Synchronization
 
   /// Called at the end of a task or of a timer's work, which from then on has no references to the plugin's objects.
   func ended() {
-    let last: TakenOnce<PluginBox>? = state.withLock { state in
+    let last: TakenOnce<Instance>? = state.withLock { state in
       state.tasksUnderWay -= 1
       guard state.tasksUnderWay == 0 else { return nil }
       defer { state.last = nil }
@@ -76,7 +78,7 @@ internal import Synchronization
     // The instance must be destroyed on a thread of the host and not in a task, so a timer does it. The timer uses the
     // library's id, because the host has released the instance's id by now.
     let release: @convention(c) (UnsafeMutableRawPointer?) -> Void = { user in
-      if let user = unsafe user { _ = unsafe Unmanaged<TakenOnce<PluginBox>>.fromOpaque(user).takeRetainedValue().take() }
+      if let user = unsafe user { _ = unsafe Unmanaged<TakenOnce<Instance>>.fromOpaque(user).takeRetainedValue().take() }
     }
     let lent = unsafe Unmanaged.passRetained(last)
     let armed = unsafe timer.map { unsafe $0.pointee.arm(table.pointee.`self`, 0, release, lent.toOpaque()) } ?? 0
@@ -89,7 +91,7 @@ internal import Synchronization
   // MARK: The end
 
   /// Cancels the timers and tasks of an instance that is being destroyed. The instance is kept until those that run have ended.
-  func close(_ instance: PluginBox?) {
+  func close(_ instance: Instance?) {
     let (timers, tasks) = state.withLock { state in
       state.isClosed = true
       if let instance, state.tasksUnderWay > 0 { state.last = TakenOnce(instance) }
