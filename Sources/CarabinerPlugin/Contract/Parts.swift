@@ -1,23 +1,3 @@
-/// The result of a hook. A hook that fails throws an error instead.
-public enum Verdict: Sendable {
-  /// Continues with the staged changes.
-  case `continue`
-  /// Responds with the staged response and skips the stages closer to the network.
-  case respond
-  /// Drops the result or chunk. In a parser's `onHead`, passes the response to the next parser.
-  case drop
-  /// Passes the result or chunk on and ends the stream.
-  case finish
-  /// Starts again: in GraphQL stages the whole chain, in HTTP stages the HTTP request.
-  case retry
-  /// Replaces the error with the staged result.
-  case recover
-  /// Suspends the call and runs the work in a task. The work returns the verdict.
-  ///
-  /// The task is cancelled when the call is cancelled.
-  case later(@Sendable () async throws -> Verdict)
-}
-
 /// The parts that a stage reads and changes.
 public struct StageParts: Sendable {
   /// The parts that the stage reads.
@@ -61,17 +41,4 @@ public struct Parts: OptionSet, Sendable {
   public static let errors = Parts(rawValue: 1 << 10)
   /// The bytes of the response's body.
   public static let chunk = Parts(rawValue: 1 << 11)
-}
-
-/// The state of a stage for one call. It is kept across retries, except in parsers.
-///
-/// Hooks receive it as `inout`, but the work of a suspended hook does not. If the work needs the state, use a class.
-public protocol CallState: Sendable {
-  /// Creates the state at the beginning of a call.
-  init()
-}
-
-/// The state of a stage that needs none. It allocates no memory.
-public struct NoState: CallState {
-  public init() {}
 }
