@@ -3,7 +3,7 @@ public import FoundationEssentials
 /// Compression with gzip.
 public struct GzipCompressionPool: CompressionPool {
   /// The default maximum size of a decompressed message.
-  public static let defaultMaximumBytes = ProtocolOptions.defaultMaximumMessageBytes
+  public static let defaultMaximumBytes = 64 << 20
 
   /// Creates a pool.
   public init() {}

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 /// The settings of a protocol for the messages of a client.
 package struct ProtocolOptions: Sendable {
   /// The default maximum size of a received message, after decompression.
-  package static let defaultMaximumMessageBytes = 64 << 20
+  package static let defaultMaximumMessageBytes = GzipCompressionPool.defaultMaximumBytes
   /// The default maximum size of an error, of the end of a stream and of a block of trailers, after decompression.
   package static let defaultMaximumTrailerBytes = 4 << 20
 
