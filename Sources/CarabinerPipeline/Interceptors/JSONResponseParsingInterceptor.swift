@@ -42,7 +42,7 @@ public struct JSONResponseParsingInterceptor: ApolloInterceptor {
         JSONResponseParsingError.noResponseToParse, request: request, response: response, completion: completion)
     }
     do {
-      try response.parse(for: request.operation, policy: policy, chain)
+      try response.parseRawData(for: request.operation, policy: policy, chain)
     } catch {
       return chain.handleErrorAsync(error, request: request, response: response, completion: completion)
     }
@@ -73,7 +73,7 @@ extension HTTPResponse {
   ///   - chain: The chain of the request.
   /// - Throws: ``JSONResponseParsingInterceptor/JSONResponseParsingError``; ``Carabiner/ResponseParsingError`` if the object is not
   ///   a response to the operation.
-  func parse(for operation: Operation, policy: CacheKeyPolicy?, _ chain: any RequestChain) throws {
+  func parseRawData(for operation: Operation, policy: CacheKeyPolicy?, _ chain: any RequestChain) throws {
     let body = try JSONResponseParsingInterceptor.body(rawData)
     let parsed = GraphQLResponse<Operation>(body: body, source: .server, httpResponse: httpResponse)
     var records = Carabiner.ApolloStore.records(of: body, operation: operation)

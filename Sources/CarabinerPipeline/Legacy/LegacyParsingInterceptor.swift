@@ -39,7 +39,7 @@ open class LegacyParsingInterceptor: ApolloInterceptor {
     }
     guard let response else { return fail(LegacyParsingError.noResponseToParse) }
     do {
-      try response.parse(for: request.operation, policy: policy, chain)
+      try response.parseRawData(for: request.operation, policy: policy, chain)
     } catch JSONResponseParsingInterceptor.JSONResponseParsingError.couldNotParseToJSON(let data) {
       return fail(LegacyParsingError.couldNotParseToLegacyJSON(data: data))
     } catch {
