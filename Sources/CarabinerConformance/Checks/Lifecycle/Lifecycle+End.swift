@@ -93,8 +93,7 @@ extension Check {
     "LC08", level: 3, "does not use a call after its release",
     page: Page(
       rule: """
-        A stage that sets its state to anything but NULL has a release(), which frees that state. After release() the stage uses
-        nothing of the call: no handle, no token, no view.
+        From release() on, the stage uses nothing of the call: no handle, no token, no view.
         """,
       reason: """
         After release() the host gives the memory of the call to the next one. The host notices a stale handle. It cannot notice
