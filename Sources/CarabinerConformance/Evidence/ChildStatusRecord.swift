@@ -21,15 +21,15 @@ internal import Glibc
     unsafe record = unsafe mapped
     var nonce = nonce
     nonce.withUTF8 { bytes in
-      let field = unsafe UnsafeMutableRawPointer(record) + TestHostRecord.nonceOffset
+      let field = unsafe UnsafeMutableRawPointer(record) + FlightRecord.nonceOffset
       unsafe CTestHost_note(field.assumingMemoryBound(to: CChar.self), bytes.baseAddress, bytes.count)
     }
   }
 
   /// The hook in which the plugin ended; empty if it ended outside of hooks.
-  var hook: String { text(at: TestHostRecord.hookOffset) }
+  var hook: String { text(at: FlightRecord.hookOffset) }
   /// The step of the check.
-  var step: String { text(at: TestHostRecord.stepOffset) }
+  var step: String { text(at: FlightRecord.stepOffset) }
 
   private func text(at offset: Int) -> String {
     let bytes = unsafe UnsafeRawBufferPointer(start: UnsafeRawPointer(record) + offset, count: Int(CTESTHOST_TEXT_MAX))

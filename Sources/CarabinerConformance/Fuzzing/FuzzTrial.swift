@@ -15,7 +15,7 @@ struct FuzzTrial {
   }
 
   func play(_ one: FuzzCase, keeping kept: Set<Int>?) {
-    TestHostRecord.note("case \(one.name)", inHook: false)
+    FlightRecord.note("case \(one.name)", inHook: false)
     for interceptor in interceptors { play(one.setup(keeping: kept), interceptor) }
     for breach in TestHost.current.takeBreaches() {
       notes.add(Finding(breach.check, breach.severity, breach.message, place: "\(breach.place) (case \(one.name))"))

@@ -52,7 +52,7 @@ internal import CarabinerHost
       testHost.newCall(), hooks.kind, needs: hooks.needs, mutates: hooks.mutates,
       interceptor: interceptor, exchange: exchange, isGuarded: testHost.state.withLock { $0.isGuarded })
     call.changesThreads = manner.changesThreads
-    TestHostRecord.note(exchange.name, inHook: false)
+    FlightRecord.note(exchange.name, inHook: false)
     testHost.open(call)
     unsafe state = nil
     var passage = ExchangeResult(exchange)

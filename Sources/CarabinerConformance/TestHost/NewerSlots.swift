@@ -40,7 +40,7 @@ enum NewerSlots {
     ) -> Void = { interface, result, arguments, note in
       guard let slot = unsafe note?.assumingMemoryBound(to: Slot.self).pointee else { return }
       let testHost = TestHost.current
-      TestHostRecord.trace(CTESTHOST_USE, "slot at byte \(slot.offset)")
+      FlightRecord.trace(CTESTHOST_USE, "slot at byte \(slot.offset)")
       switch slot.role {
       case .newer: unsafe result?.storeBytes(of: testHost.state.withLock { $0.newerAnswer }, as: UInt64.self)
       case .beyond:

@@ -8,7 +8,7 @@ internal import Synchronization
 extension TestHost {
   /// Counts a use, and answers at once if the function is to fail.
   func use(_ slot: HostSlot) -> crb_status? {
-    TestHostRecord.trace(CTESTHOST_USE, slot.rawValue)
+    FlightRecord.trace(CTESTHOST_USE, slot.rawValue)
     return state.withLock { state in
       state.uses[slot, default: 0] += 1
       return state.faults.next(slot)

@@ -83,7 +83,7 @@ internal import Synchronization
   var place: String { whereabouts.withLock(\.self) }
 
   private init() {
-    unsafe record = unsafe TestHostRecord.shared
+    unsafe record = unsafe FlightRecord.shared
   }
 
   // MARK: Breaches
@@ -105,18 +105,18 @@ internal import Synchronization
   /// Records what the plugin does next, so that the supervisor can explain a crash.
   func enter(_ place: String) {
     whereabouts.withLock { $0 = place }
-    TestHostRecord.trace(CTESTHOST_BEGIN, place)
+    FlightRecord.trace(CTESTHOST_BEGIN, place)
     guard let record = unsafe record else { return }
     unsafe record.pointee.hooks += 1
-    TestHostRecord.note(place, inHook: true)
+    FlightRecord.note(place, inHook: true)
   }
 
   func leave() {
     whereabouts.withLock { place in
-      TestHostRecord.trace(CTESTHOST_END, place)
+      FlightRecord.trace(CTESTHOST_END, place)
       place = ""
     }
-    TestHostRecord.note("", inHook: true)
+    FlightRecord.note("", inHook: true)
   }
 
   // MARK: Calls

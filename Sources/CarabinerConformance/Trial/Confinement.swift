@@ -40,7 +40,7 @@ package enum Confinement: String, Sendable, CaseIterable {
     let readable =
       ([plugin] + files + NamedLibraries.paths(of: plugin) + libraries.filter { $0.hasPrefix("/") }).map { "\($0)\0" }.joined()
       + "\0"
-    let kept: [Int32] = [0, 1, 2, TrialReport.descriptor, TestHostRecord.descriptor]
+    let kept: [Int32] = [0, 1, 2, TrialReport.descriptor, FlightRecord.descriptor]
     return unsafe folder.withCString { folder in
       unsafe readable.withCString { readable in
         unsafe kept.withUnsafeBufferPointer { kept in

@@ -24,7 +24,7 @@ struct LoadingTrial {
   func entry(of path: String? = nil) throws -> Entry {
     try checkWhole()
     Self.wasLoaded.store(true, ordering: .relaxed)
-    TestHostRecord.note("loading", inHook: false)
+    FlightRecord.note("loading", inHook: false)
     TestHost.current.enter("a constructor")
     defer { TestHost.current.leave() }
     guard let handle = unsafe dlopen(path ?? self.path, RTLD_NOW | Int32(RTLD_LOCAL) | RTLD_NODELETE) else {
@@ -78,7 +78,7 @@ struct LoadingTrial {
   /// The library in a worker. Its table has functions of this process, which cross to the worker.
   private func workerLibrary(_ host: UnsafePointer<crb_host>) throws -> TestHostLibrary {
     try checkWhole()
-    TestHostRecord.note("loading", inHook: false)
+    FlightRecord.note("loading", inHook: false)
     TestHost.current.enter("a constructor")
     defer { TestHost.current.leave() }
     do {

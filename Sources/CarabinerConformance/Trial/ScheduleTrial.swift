@@ -23,7 +23,7 @@ struct ScheduleTrial {
           let instance = try trial.instance()
           var manner = ExchangeRunner.Manner()
           manner.schedule = schedule
-          TestHostRecord.note("order: \(schedule)", inHook: false)
+          FlightRecord.note("order: \(schedule)", inHook: false)
           _ = trial.travel([exchange], stage, instance, manner)
           instance.destroy()
         }

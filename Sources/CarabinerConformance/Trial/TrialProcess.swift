@@ -30,7 +30,7 @@ package enum TrialProcess {
 
   /// Confines this process to `folder`, runs the check and reports. It does not return.
   package static func run(_ order: Order, in folder: String) -> Never {
-    let nonce = TestHostRecord.takeNonce()
+    let nonce = FlightRecord.takeNonce()
     CTestHost_traceOnAbort(2)
     if order.options.isolation == .worker { runWithWorker(order, nonce) }
     let missing = order.confinement.missingLayers(
@@ -42,7 +42,7 @@ package enum TrialProcess {
       _exit(0)
     }
     CTestHost_catchTouches()
-    if order.options.isTraced { unsafe CTestHost_openTrace(TestHostRecord.shared) }
+    if order.options.isTraced { unsafe CTestHost_openTrace(FlightRecord.shared) }
     var order = order
     var contents = contents(of: &order)
     let refused = RefusedCalls.now
@@ -60,7 +60,7 @@ package enum TrialProcess {
     var none = rlimit()
     unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     TestHost.current.state.withLock { $0.isGuarded = false }
-    if order.options.isTraced { unsafe CTestHost_openTrace(TestHostRecord.shared) }
+    if order.options.isTraced { unsafe CTestHost_openTrace(FlightRecord.shared) }
     var order = order
     var contents = contents(of: &order)
     if let end = PluginWorker.current?.finish() {

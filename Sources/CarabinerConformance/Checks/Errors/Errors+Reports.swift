@@ -82,7 +82,7 @@ extension Check {
         for status in chosen {
           for interval in intervals.prefix(trial.options.effort < 1 ? 1 : 3) {
             trial.testHost.state.withLock { $0.faults.fail(slot, with: status, every: interval) }
-            TestHostRecord.note("\(slot.rawValue) answers \(status)", inHook: false)
+            FlightRecord.note("\(slot.rawValue) answers \(status)", inHook: false)
             // A refused creation is a legal answer, too.
             do { try trial.exercise() } catch is TrialNotes.Skip {}
             trial.testHost.state.withLock { $0.faults.clear() }

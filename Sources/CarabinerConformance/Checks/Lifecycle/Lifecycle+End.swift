@@ -77,7 +77,7 @@ extension Check {
         ("used and destroyed", true, 0), ("used, drained and destroyed", true, 1), ("used, drained twice and destroyed", true, 2),
       ]
       for (name, isUsed, drains) in lives {
-        TestHostRecord.note(name, inHook: false)
+        FlightRecord.note(name, inHook: false)
         for _ in 0..<trial.options.times(20, atLeast: 3) {
           let instance = try trial.instance()
           if isUsed { for stage in trial.stages { _ = trial.travel(calls, stage, instance) } }
@@ -133,7 +133,7 @@ extension Check {
         let instance = try trial.instance()
         for stage in trial.stages { _ = trial.travel(Exchange.usual, stage, instance) }
       }
-      TestHostRecord.note("the process ends with instances alive", inHook: false)
+      FlightRecord.note("the process ends with instances alive", inHook: false)
     })
 }
 

@@ -116,7 +116,7 @@ extension Check {
       let compiled = schema.flatMap { try? JSONValue(parsing: $0) }.flatMap { try? CompiledSchema($0) }
       for text in HostileConfigurations.texts(for: schema, seed: trial.options.seed, count: trial.options.times(200, atLeast: 20))
       {
-        TestHostRecord.note("configuration \(text.prefix(60))", inHook: false)
+        FlightRecord.note("configuration \(text.prefix(60))", inHook: false)
         let value = try? JSONValue(parsing: text)
         let isLetThrough = value.map { compiled?.violations(in: $0).isEmpty ?? ($0.object != nil) } ?? false
         if isLetThrough {

@@ -64,7 +64,7 @@ extension Check {
       trial.notes.expect(
         changed == 0, "\(changed) of \(kept.count) adopted pieces were changed or freed before their drop callback",
         at: trial.interceptor.id)
-      TestHostRecord.note("dropping adopted bytes late, on another thread", inHook: false)
+      FlightRecord.note("dropping adopted bytes late, on another thread", inHook: false)
       trial.testHost.enter("\(trial.interceptor.id) the drop function of buf_adopt")
       TestHostThread { for release in kept { release.perform() } }.join()
       trial.testHost.leave()

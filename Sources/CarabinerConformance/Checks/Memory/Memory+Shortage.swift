@@ -29,7 +29,7 @@ extension Check {
           for slot in slots { state.faults.fail(slot, with: Status.noMemory, every: interval) }
         }
         defer { trial.testHost.state.withLock { $0.faults.clear() } }
-        TestHostRecord.note("every \(interval)th allocation of the host fails", inHook: false)
+        FlightRecord.note("every \(interval)th allocation of the host fails", inHook: false)
         for stage in trial.stages { _ = trial.travel(Exchange.usual, stage, instance) }
       }
       if uses() == before { throw TrialNotes.Skip("it asks the host for no memory") }
@@ -59,7 +59,7 @@ extension Check {
         throw TrialNotes.Skip("it imports no allocator of libc")
       }
       for interval in 1...trial.options.times(16, atLeast: 8) {
-        TestHostRecord.note("every \(interval)th allocation fails", inHook: false)
+        FlightRecord.note("every \(interval)th allocation fails", inHook: false)
         let status = Self.runApart {
           CTestHost_failAllocations(UInt64(interval))
           try? trial.exercise()
@@ -69,7 +69,7 @@ extension Check {
         guard status > 0, status & 0x7F != 0 else { continue }
         let signal = unsafe strsignal(status & 0x7F).map { unsafe String(cString: $0) } ?? "a signal"
         trial.notes.warn(
-          "it crashes (\(signal)) when every \(interval)th allocation fails", at: TestHostRecord.hook ?? trial.interceptor.id)
+          "it crashes (\(signal)) when every \(interval)th allocation fails", at: FlightRecord.hook ?? trial.interceptor.id)
         return
       }
     })

@@ -27,7 +27,7 @@ extension Check {
         $0.chunks = [Array("{\"data\":{\"text\":\(text)}}".utf8)]
         $0.operation.variables = "{\"text\":\(text)}"
       }
-      TestHostRecord.note("hooks on a stack of 256 KiB", inHook: false)
+      FlightRecord.note("hooks on a stack of 256 KiB", inHook: false)
       try trial.exercise(Exchange.usual + [long], manner)
     })
 }

@@ -151,7 +151,7 @@ extension Check {
       for interceptor in try trial.interceptors(of: trial.library()) { try interceptor.exercise([Exchange("a query")]) }
       let before = ProcessState.now.memory
       for generation in 2...count {
-        TestHostRecord.note("generation \(generation)", inHook: false)
+        FlightRecord.note("generation \(generation)", inHook: false)
         do {
           let path = try trial.copy(named: "generation-\(generation)")
           for interceptor in try trial.interceptors(of: trial.library(of: path)) {

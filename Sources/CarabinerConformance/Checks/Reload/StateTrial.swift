@@ -67,7 +67,7 @@ struct StateTrial {
 
   /// Offers a state to a new instance, which then works on.
   private func offer(_ state: PluginState, _ table: crb_state, _ name: String, then: (_ isTaken: Bool) -> Void) throws {
-    TestHostRecord.note(name, inHook: false)
+    FlightRecord.note(name, inHook: false)
     let instance = try trial.instance()
     defer { instance.destroy() }
     // If new instances differ from each other, nothing can be compared.
@@ -118,7 +118,7 @@ struct StateTrial {
     guard trial.interceptor.threadClass == UInt32(CRB_THREADS_CONCURRENT) else { return }
     trial.testHost.state.withLock { $0.isGuarded = false }
     defer { trial.testHost.state.withLock { $0.isGuarded = true } }
-    TestHostRecord.note("save() among calls", inHook: false)
+    FlightRecord.note("save() among calls", inHook: false)
     let isOver = Atomic(false)
     let crowd = (0..<4).map { _ in
       TestHostThread { while !isOver.load(ordering: .relaxed) { work(instance) } }

@@ -56,7 +56,7 @@ extension Check {
     let instance = try trial.instance()
     defer { instance.destroy() }
     let name = unsafe table.name?(number).map { unsafe String(cString: $0) } ?? "test \(number)"
-    TestHostRecord.note("its test \(name)", inHook: false)
+    FlightRecord.note("its test \(name)", inHook: false)
     var why = unsafe crb_error()
     unsafe why.size = UInt32(MemoryLayout<crb_error>.size)
     let status = unsafe instance.use("self-test") { memory in unsafe table.run?(memory, number, &why) ?? Status.invalid }

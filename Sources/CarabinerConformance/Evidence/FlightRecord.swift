@@ -2,7 +2,7 @@ internal import CTestHost
 internal import Glibc
 
 /// The child's side of the flight record.
-enum TestHostRecord {
+enum FlightRecord {
   /// The descriptor of the record's memory, which the supervisor passes.
   static let descriptor: Int32 = 4
 
