@@ -74,11 +74,11 @@ final class PluginWorker: Sendable {
   private func number(of interceptor: PluginInterceptor) -> Int { interceptors.firstIndex { $0.id == interceptor.id } ?? 0 }
 
   /// Calls validate() in the worker; nil if it accepts.
-  func validate(_ interceptor: PluginInterceptor, _ configuration: String) -> TestHostInstance.CreationFailure? {
+  func validate(_ interceptor: PluginInterceptor, _ configuration: String) -> CreationFailure? {
     testHost.enter("\(interceptor.id) validate")
     defer { testHost.leave() }
     return unlessEnded { try worker.validate(number(of: interceptor), configuration) }.map {
-      TestHostInstance.CreationFailure(status: $0.status, reason: $0.text, isValidation: true, leftInstance: false)
+      CreationFailure(status: $0.status, reason: $0.text, isValidation: true, leftInstance: false)
     }
   }
 
@@ -91,7 +91,7 @@ final class PluginWorker: Sendable {
     defer { testHost.leave() }
     let failure = unlessEnded { try worker.create(number, self.number(of: interceptor), configuration, name: name) }
     if let failure {
-      throw TestHostInstance.CreationFailure(
+      throw CreationFailure(
         status: failure.status, reason: failure.text, isValidation: failure.step == "validate", leftInstance: false)
     }
     return unsafe UnsafeMutableRawPointer(bitPattern: UInt(number))

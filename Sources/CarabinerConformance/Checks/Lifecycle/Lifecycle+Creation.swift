@@ -66,7 +66,7 @@ extension Check {
     .interceptor { trial in
       trial.testHost.state.withLock { $0.isGuarded = false }
       var failing: [(configuration: String, isAlone: Bool)] = []
-      func attempt(_ configuration: String, isAlone: Bool) -> TestHostInstance.CreationFailure? {
+      func attempt(_ configuration: String, isAlone: Bool) -> CreationFailure? {
         trial.testHost.state.withLock { state in
           guard isAlone else { return state.faults.clear() }
           for slot in [HostSlot.query, .bufAlloc, .bufAdopt, .key, .timerArm, .fetchStart, .storeLoad] {
@@ -79,7 +79,7 @@ extension Check {
             .destroy()
           return nil
         } catch {
-          return error as? TestHostInstance.CreationFailure
+          return error as? CreationFailure
         }
       }
       let variants = ConfigurationVariants.texts(
@@ -197,7 +197,7 @@ extension Check {
           try unsafe TestHostInstance(trial.interceptor, host: trial.host, configuration: configuration, validates: false)
             .destroy()
           if let refusal { trial.notes.fail("\(refusal), and create() accepts \(shown)", at: trial.interceptor.id) }
-        } catch let failure as TestHostInstance.CreationFailure {
+        } catch let failure as CreationFailure {
           if refusal == nil, failure.status == Status.invalid {
             trial.notes.fail("validate() accepts \(shown), and \(failure)", at: trial.interceptor.id)
           }

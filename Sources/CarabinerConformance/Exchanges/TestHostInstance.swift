@@ -8,18 +8,6 @@ internal import Synchronization
 @safe final class TestHostInstance: @unchecked Sendable {
   // Only `isDestroyed` changes, and only the creator of an instance destroys it.
 
-  /// The plugin refused.
-  struct CreationFailure: Error, CustomStringConvertible {
-    let status: crb_status
-    let reason: String
-    /// Whether validate() refused, and not create().
-    let isValidation: Bool
-    /// Whether create() stored an instance although it failed.
-    let leftInstance: Bool
-
-    var description: String { "\(isValidation ? "validate" : "create") answers \(status)\(reason.isEmpty ? "" : ": \(reason)")" }
-  }
-
   let interceptor: PluginInterceptor
   private let host: UnsafePointer<crb_host>
   private let configuration: String
