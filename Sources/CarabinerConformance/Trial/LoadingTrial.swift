@@ -82,7 +82,7 @@ struct LoadingTrial {
     TestHost.current.enter("a constructor")
     defer { TestHost.current.leave() }
     do {
-      let table = unsafe try PluginWorker.load(path, options, host)
+      let table = unsafe try PluginWorker.load(path, reading: options.files, options.confinement, host)
       return unsafe try TestHostLibrary(table, host: host, path: path, bytes: bytes)
     } catch let failure as WatchedWorker.Failure {
       if failure.step == "dlopen" {

@@ -44,14 +44,21 @@ final class PluginWorker: Sendable {
 
   /// Starts a worker and maps the plugin there.
   ///
+  /// - Parameters:
+  ///   - path: The plugin's file.
+  ///   - files: Further files and folders that it may read.
+  ///   - confinement: Whether the worker needs all layers of its confinement.
+  ///   - host: The table that it is registered with.
   /// - Returns: The plugin's table with functions of this process.
-  static func load(_ path: String, _ options: TrialOptions, _ host: UnsafePointer<crb_host>) throws -> UnsafePointer<crb_plugin> {
+  static func load(
+    _ path: String, reading files: [String], _ confinement: Confinement, _ host: UnsafePointer<crb_host>
+  ) throws -> UnsafePointer<crb_plugin> {
     var settings = WorkerSettings(group: "conform")
     settings.lanes = 4
     settings.arenaBytes = arenaBytes
     settings.memoryBytes = memoryBytes
-    settings.readablePaths = (options.files + NamedLibraries.paths(of: path)).sorted()
-    settings.confinement = options.confinement == .strict ? .strict : .available
+    settings.readablePaths = (files + NamedLibraries.paths(of: path)).sorted()
+    settings.confinement = confinement == .strict ? .strict : .available
     let user = geteuid() == 0 ? WorkerOwner(user: Confinement.user, group: Confinement.group) : nil
     let calls = WorkerCalls()
     let answers = unsafe WorkerAnswers(host, calls)
