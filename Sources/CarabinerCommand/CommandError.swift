@@ -1,3 +1,5 @@
+internal import ArgumentParser
+
 /// An error of a command. Its message is for people.
 struct CommandError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The cause, for the program.
@@ -29,3 +31,6 @@ extension CommandError {
     CommandError(.malformedMetrics, "line \(line) of the metrics cannot be parsed")
   }
 }
+
+/// An error in the arguments of the command line.
+func usageError(_ message: String) -> ValidationError { ValidationError(message) }

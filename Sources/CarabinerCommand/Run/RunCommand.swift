@@ -209,9 +209,6 @@ struct RunCommand: AsyncParsableCommand {
   }
 }
 
-/// An error in the arguments of the command line.
-func usageError(_ message: String) -> ValidationError { ValidationError(message) }
-
 extension CachePolicy: ExpressibleByArgument {}
 extension WebSocketProtocol: ExpressibleByArgument {}
 
