@@ -4,7 +4,7 @@ import Testing
 
 @testable import CarabinerGateway
 
-@Suite("Responses of clients to refusals (issue 13, G21)")
+@Suite("Responses of clients to refusals")
 struct FailureAnswerTests {
   private struct Refused: ClientFacingError {
     var refusalStatus: Int? = 403

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CarabinerGateway
 
-@Suite("The text of the query page (issue 13, item 25)")
+@Suite("The text of the query page")
 struct QueryPageTextTests {
   private let page = String(buffer: QueryPage().body)
 

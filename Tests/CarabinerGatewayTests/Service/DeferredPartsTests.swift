@@ -5,7 +5,7 @@ import Testing
 
 @testable import CarabinerGateway
 
-@Suite("Deferred results in parts (issue 13, item 21)")
+@Suite("Deferred results in parts")
 struct DeferredPartsTests {
   /// The parts that a client gets for the payloads of an upstream.
   private func parts(

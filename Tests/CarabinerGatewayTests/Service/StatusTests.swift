@@ -6,7 +6,7 @@ import Testing
 
 @testable import CarabinerGateway
 
-@Suite("Statuses of results and refusals (issue 13, item 19)")
+@Suite("Statuses of results and refusals")
 struct StatusTests {
   private static let newer = "application/graphql-response+json"
   private static let older = "application/json"

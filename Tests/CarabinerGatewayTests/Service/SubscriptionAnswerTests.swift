@@ -7,7 +7,7 @@ import Testing
 
 @testable import CarabinerGateway
 
-@Suite("Answers in pieces (issue 13, item 20)")
+@Suite("Answers in pieces")
 struct SubscriptionAnswerTests {
   private static let multipart = "multipart/mixed;subscriptionSpec=1.0"
   private static let events = "text/event-stream"

@@ -7,7 +7,7 @@ import Testing
 
 @testable import CarabinerGateway
 
-@Suite("Certificates are read again (issue 13, G16)")
+@Suite("Certificates are read again")
 struct ServerCertificateTests {
   /// The certificate and key files, which the test changes.
   private final class Files: Sendable {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CarabinerGateway
 
-@Suite("Header fields of connection_init (issue 13, items 10 and 11)")
+@Suite("Header fields of connection_init")
 struct ConnectionInitHeadersTests {
   /// The header fields of an operation after a handshake and a first message.
   private func fields(

@@ -8,7 +8,7 @@ import Testing
 
 @testable import CarabinerGateway
 
-/// Messages to a client that does not read (issue 13, items 8 and 9).
+/// Messages to a client that does not read.
 @Suite("Unsent messages of WebSockets", .timeLimit(.minutes(5)))
 struct UnsentMessageTests {
   /// Larger than the buffers of the system for a few operations together.

@@ -3,7 +3,7 @@ import CarabinerWire
 import FoundationEssentials
 import Testing
 
-@Suite("Normalised store: limits of roots and bytes (issue 13, item 13)")
+@Suite("Normalised store: limits of roots and bytes")
 struct RootLimitTests {
   private static let hero = "query($n: Int) { hero(n: $n) { name home { planet } } }"
 

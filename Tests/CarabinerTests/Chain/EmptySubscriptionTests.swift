@@ -2,7 +2,7 @@ import Carabiner
 import FoundationEssentials
 import Testing
 
-@Suite("Subscriptions without results (issue 13, item 20)")
+@Suite("Subscriptions without results")
 struct EmptySubscriptionTests {
   private func results(_ type: GraphQLOperationType) async throws -> Int {
     let transport = RecordingTransport { request, _ in

@@ -2,7 +2,7 @@ import Carabiner
 import FoundationEssentials
 import Testing
 
-@Suite("GraphQL errors with a status of 400 to 499 (issue 13, item 19)")
+@Suite("GraphQL errors with a status of 400 to 499")
 struct ResponseCodeTests {
   private func fetch(
     _ body: String, status: Int, type: String, passes: Bool = true
