@@ -31,7 +31,6 @@ let package = Package(
   products: [
     .library(name: "Carabiner", targets: ["Carabiner"]),
     .library(name: "CarabinerCurl", targets: ["CarabinerCurl"]),
-    .library(name: "CarabinerHost", targets: ["CarabinerHost"]),
     .library(name: "CarabinerPipeline", targets: ["CarabinerPipeline"]),
     .library(name: "CarabinerSQLite", targets: ["CarabinerSQLite"]),
     .library(name: "CarabinerPlugin", targets: ["CarabinerPlugin"]),
@@ -102,7 +101,7 @@ let package = Package(
       ],
       swiftSettings: swiftSettings),
     .target(
-      name: "CarabinerHost",
+      name: "CarabinerBridge",
       dependencies: [
         "Carabiner", "CarabinerABI", "CarabinerDigest", "CarabinerFiles", "CarabinerManifest", "CarabinerWire", "CCarabiner",
         "CConfine", "CCrash", "CCrossing", "CFFI", "CLaunching", "CLinux", "CProgram",
@@ -139,14 +138,15 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "Carabiner", "CarabinerHTTP1", "CarabinerHost", "CarabinerManifest", "CarabinerRESP", "CarabinerRelease", "CarabinerWire",
+        "Carabiner", "CarabinerHTTP1", "CarabinerBridge", "CarabinerManifest", "CarabinerRESP", "CarabinerRelease",
+        "CarabinerWire",
       ],
       path: "Tests/FuzzTargets",
       swiftSettings: swiftSettings),
     .testTarget(
-      name: "CarabinerHostTests",
+      name: "CarabinerBridgeTests",
       dependencies: [
-        "CarabinerHost", "Carabiner", "CarabinerABI", "CarabinerCurl", "CarabinerManifest", "CarabinerSQLite", "CarabinerWire",
+        "CarabinerBridge", "Carabiner", "CarabinerABI", "CarabinerCurl", "CarabinerManifest", "CarabinerSQLite", "CarabinerWire",
         "CCarabiner", "FuzzTargets", "TestTools",
       ],
       swiftSettings: swiftSettings),
@@ -173,7 +173,7 @@ if flavor == "bench" || flavor == "bench-own" {
   let bench = Target.executableTarget(
     name: "Bench",
     dependencies: [
-      "BenchSubjects", "CBenchmark", "Carabiner", "CarabinerABI", "CarabinerCurl", "CarabinerHost", "CarabinerManifest",
+      "BenchSubjects", "CBenchmark", "Carabiner", "CarabinerABI", "CarabinerCurl", "CarabinerBridge", "CarabinerManifest",
       "CarabinerSQLite",
       "CarabinerWire",
       .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -196,7 +196,7 @@ if flavor == "bench" || flavor == "bench-own" {
       linkerSettings: [.linkedLibrary("curl"), .linkedLibrary("simdjson")]),
     .target(
       name: "BenchSubjects",
-      dependencies: ["Carabiner", "CarabinerABI", "CarabinerHost", "CarabinerManifest", "CarabinerWire"],
+      dependencies: ["Carabiner", "CarabinerABI", "CarabinerBridge", "CarabinerManifest", "CarabinerWire"],
       path: "Tests/Benchmarks/Subjects",
       swiftSettings: swiftSettings),
     .executableTarget(
@@ -214,14 +214,16 @@ if hasHarness {
     .target(
       name: "CarabinerConformance",
       dependencies: [
-        "CarabinerABI", "CarabinerFiles", "CarabinerHost", "CarabinerManifest", "CarabinerWire", "CCarabiner", "CConfine", "CFFI",
+        "CarabinerABI", "CarabinerFiles", "CarabinerBridge", "CarabinerManifest", "CarabinerWire", "CCarabiner", "CConfine",
+        "CFFI",
         "CTestHost", "CLinux",
       ],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerConformanceTests",
       dependencies: [
-        "CarabinerConformance", "CCarabiner", "CarabinerABI", "CarabinerHost", "CarabinerManifest", "CarabinerWire", "TestTools",
+        "CarabinerConformance", "CCarabiner", "CarabinerABI", "CarabinerBridge", "CarabinerManifest", "CarabinerWire",
+        "TestTools",
       ],
       swiftSettings: swiftSettings),
   ]
@@ -321,7 +323,7 @@ if !librariesOnly {
     .executable(name: "carabiner-launcher", targets: ["CarabinerLauncher"]),
     .executable(name: "carabiner-worker", targets: ["CarabinerWorker"]),
     .library(name: "CarabinerPipelineSockets", targets: ["CarabinerPipelineSockets"]),
-    .library(name: "CarabinerServer", targets: ["CarabinerServer"]),
+    .library(name: "CarabinerHost", targets: ["CarabinerHost"]),
     .library(name: "CarabinerTracing", targets: ["CarabinerTracing"]),
     .library(name: "CarabinerWebSocket", targets: ["CarabinerWebSocket"]),
   ]
@@ -407,7 +409,7 @@ if !librariesOnly {
     .testTarget(
       name: "CarabinerWebSocketTests",
       dependencies: [
-        "CarabinerWebSocket", "Carabiner", "CarabinerCurl", "CarabinerHost", "CarabinerManifest",
+        "CarabinerWebSocket", "Carabiner", "CarabinerCurl", "CarabinerBridge", "CarabinerManifest",
         "CarabinerSQLite", "CarabinerWire", "ScriptedServer", "ScriptedSocket", "TestTools",
       ],
       swiftSettings: swiftSettings),
@@ -425,7 +427,7 @@ if !librariesOnly {
     .testTarget(
       name: "CarabinerPipelineSocketsTests",
       dependencies: [
-        "CarabinerPipelineSockets", "CarabinerPipeline", "CarabinerServer", "Carabiner", "CarabinerWebSocket", "CarabinerWire",
+        "CarabinerPipelineSockets", "CarabinerPipeline", "CarabinerHost", "Carabiner", "CarabinerWebSocket", "CarabinerWire",
         "ScriptedServer", "ScriptedSocket", "SocketSamples", "TestTools",
       ],
       // As users have it: members of the types that both generations share need no import of the core.
@@ -471,11 +473,11 @@ if !librariesOnly {
       swiftSettings: swiftSettings),
     // A host for one's own program: generations of a manifest, and the gateway over them.
     .target(
-      name: "CarabinerServer",
+      name: "CarabinerHost",
       dependencies: [
         "Carabiner", "CarabinerABI", "CarabinerCurl", "CarabinerDigest", "CarabinerDownloads", "CarabinerFiles", "CarabinerFleet",
         "CarabinerGateway",
-        "CarabinerHost", "CarabinerManifest", "CarabinerRESP", "CarabinerRedis", "CarabinerRelease", "CarabinerSQLite",
+        "CarabinerBridge", "CarabinerManifest", "CarabinerRESP", "CarabinerRedis", "CarabinerRelease", "CarabinerSQLite",
         "CarabinerSources", "CarabinerTracing",
         "CarabinerWebSocket", "CarabinerWire", "CLinux", "CProgram",
         .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -495,36 +497,36 @@ if !librariesOnly {
       name: "WatchedQuery", dependencies: ["Carabiner", "CarabinerCurl"],
       path: "Tests/Examples/WatchedQuery/Sources/WatchedQuery"),
     .executableTarget(
-      name: "NativeInterceptor", dependencies: ["Carabiner", "CarabinerCurl", "CarabinerServer"],
+      name: "NativeInterceptor", dependencies: ["Carabiner", "CarabinerCurl", "CarabinerHost"],
       path: "Tests/Examples/NativeInterceptor/Sources/NativeInterceptor"),
     .executableTarget(
       name: "ConnectCalls",
       dependencies: [
-        "CarabinerConnect", "CarabinerCurl", "CarabinerServer", .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+        "CarabinerConnect", "CarabinerCurl", "CarabinerHost", .product(name: "SwiftProtobuf", package: "swift-protobuf"),
       ],
       path: "Tests/Examples/ConnectCalls/Sources/ConnectCalls"),
     .executableTarget(
-      name: "CallbackClient", dependencies: ["CarabinerPipeline", "CarabinerServer"],
+      name: "CallbackClient", dependencies: ["CarabinerPipeline", "CarabinerHost"],
       path: "Tests/Examples/CallbackClient/Sources/CallbackClient"),
     .executableTarget(
-      name: "LegacyClient", dependencies: ["CarabinerPipeline", "CarabinerServer"],
+      name: "LegacyClient", dependencies: ["CarabinerPipeline", "CarabinerHost"],
       path: "Tests/Examples/LegacyClient/Sources/LegacyClient"),
     .executableTarget(
-      name: "DelegateClient", dependencies: ["CarabinerPipeline", "CarabinerServer"],
+      name: "DelegateClient", dependencies: ["CarabinerPipeline", "CarabinerHost"],
       path: "Tests/Examples/DelegateClient/Sources/DelegateClient"),
     .executableTarget(
       name: "EmbeddedGateway",
       dependencies: [
-        "Carabiner", "CarabinerServer",
+        "Carabiner", "CarabinerHost",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
       path: "Tests/Examples/EmbeddedGateway/Sources/EmbeddedGateway"),
     .testTarget(
-      name: "CarabinerServerTests",
+      name: "CarabinerHostTests",
       dependencies: [
-        "CarabinerServer", "Carabiner", "CarabinerCurl", "CarabinerGateway", "CarabinerHost", "CarabinerManifest",
+        "CarabinerHost", "Carabiner", "CarabinerCurl", "CarabinerGateway", "CarabinerBridge", "CarabinerManifest",
         "CarabinerPipeline", "CarabinerRelease", "CarabinerTracing", "CarabinerWire", "ScriptedServer", "TestTools",
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
@@ -553,8 +555,8 @@ if !librariesOnly {
       dependencies: [
         "Carabiner", "CarabinerABI", "CarabinerConformance", "CarabinerConnect", "CarabinerCurl", "CarabinerDemoServer",
         "CarabinerDigest", "CarabinerDownloads", "CarabinerEtcd", "CarabinerFiles", "CarabinerFleet",
-        "CarabinerGateway", "CarabinerHost", "CarabinerManifest", "CarabinerRESP", "CarabinerRedis", "CarabinerRelease",
-        "CarabinerServer", "CarabinerSQLite", "CarabinerSources", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire",
+        "CarabinerGateway", "CarabinerBridge", "CarabinerManifest", "CarabinerRESP", "CarabinerRedis", "CarabinerRelease",
+        "CarabinerHost", "CarabinerSQLite", "CarabinerSources", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire",
         "CProgram",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -569,7 +571,7 @@ if !librariesOnly {
       name: "CarabinerCommandTests",
       dependencies: [
         "CallbackClient", "Carabiner", "CarabinerCommand", "CarabinerCurl", "CarabinerDigest", "CarabinerEtcd", "CarabinerFleet",
-        "CarabinerGateway", "CarabinerHost", "CarabinerLauncher", "CarabinerManifest", "CarabinerServer", "CarabinerWire",
+        "CarabinerGateway", "CarabinerBridge", "CarabinerLauncher", "CarabinerManifest", "CarabinerHost", "CarabinerWire",
         "CarabinerWorker",
         "ConnectCalls", "DelegateClient",
         "EmbeddedClient", "EmbeddedGateway", "LegacyClient", "NativeInterceptor", "ScriptedServer", "ScriptedSocket", "TestTools",

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import CProgram
-internal import CarabinerServer
+internal import CarabinerHost
 internal import Foundation
 internal import Logging
 

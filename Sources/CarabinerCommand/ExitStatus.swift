@@ -1,11 +1,11 @@
 internal import ArgumentParser
 internal import Carabiner
+internal import CarabinerBridge
 internal import CarabinerEtcd
 internal import CarabinerFleet
 internal import CarabinerHost
 internal import CarabinerManifest
 internal import CarabinerRelease
-internal import CarabinerServer
 internal import CarabinerSources
 
 /// The exit status of the command.

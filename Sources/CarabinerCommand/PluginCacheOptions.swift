@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import CarabinerDownloads
-internal import CarabinerServer
+internal import CarabinerHost
 
 /// The options for plugins that the manifest names by URL.
 struct PluginCacheOptions: ParsableArguments {

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import CarabinerHost
+internal import CarabinerBridge
 internal import CarabinerManifest
 
 /// The time limit of a child process.

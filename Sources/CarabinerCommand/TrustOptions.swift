@@ -1,6 +1,6 @@
 internal import ArgumentParser
+internal import CarabinerHost
 internal import CarabinerRelease
-internal import CarabinerServer
 
 /// The options for signatures of manifests and plugins.
 struct TrustOptions: ParsableArguments {

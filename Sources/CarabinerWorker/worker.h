@@ -1,6 +1,6 @@
 /* The host's side of carabiner.h, in a process of its own.  Lanes run hooks, and the main thread is the control thread.
  *
- * Statuses, limits and the order of checks are those of the host itself: Sources/CarabinerHost/Bridge and Services. */
+ * Statuses, limits and the order of checks are those of the host itself: Sources/CarabinerBridge/Bridge and Services. */
 #ifndef CARABINER_WORKER_H
 #define CARABINER_WORKER_H
 

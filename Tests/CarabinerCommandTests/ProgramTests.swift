@@ -1,4 +1,4 @@
-import CarabinerServer
+import CarabinerHost
 import Foundation
 import TestTools
 import Testing

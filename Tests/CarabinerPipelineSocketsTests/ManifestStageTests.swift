@@ -1,6 +1,6 @@
+import CarabinerHost
 import CarabinerPipeline
 import CarabinerPipelineSockets
-import CarabinerServer
 import Foundation
 import ScriptedServer
 import ScriptedSocket

@@ -49,8 +49,8 @@ struct ErrorTextTests {
 
   /// The modules that programs and plugins link, and the one whose types they see with them.
   private static let modules = [
-    "Carabiner", "CarabinerConnect", "CarabinerCurl", "CarabinerGateway", "CarabinerHost", "CarabinerPipeline",
-    "CarabinerPipelineSockets", "CarabinerPlugin", "CarabinerSQLite", "CarabinerServer", "CarabinerTracing", "CarabinerWebSocket",
+    "Carabiner", "CarabinerConnect", "CarabinerCurl", "CarabinerGateway", "CarabinerBridge", "CarabinerPipeline",
+    "CarabinerPipelineSockets", "CarabinerPlugin", "CarabinerSQLite", "CarabinerHost", "CarabinerTracing", "CarabinerWebSocket",
     "CarabinerWire",
   ]
 

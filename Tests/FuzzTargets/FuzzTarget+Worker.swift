@@ -1,4 +1,4 @@
-internal import CarabinerHost
+internal import CarabinerBridge
 
 extension FuzzTarget {
   /// The first byte selects what the others are: the steps of a worker, an answer of the control thread, or edits of a hook.

@@ -1,11 +1,11 @@
 internal import ArgumentParser
 internal import Carabiner
 internal import CarabinerFiles
+internal import CarabinerHost
 internal import CarabinerManifest
 internal import CarabinerRESP
 internal import CarabinerRedis
 internal import CarabinerSQLite
-internal import CarabinerServer
 internal import Foundation
 
 /// Options for the store and the output format.

@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import Carabiner
+internal import CarabinerBridge
 internal import CarabinerConnect
 internal import CarabinerHost
 internal import CarabinerManifest
-internal import CarabinerServer
 internal import CarabinerWire
 internal import Foundation
 

@@ -1,7 +1,7 @@
 internal import ArgumentParser
+internal import CarabinerBridge
 internal import CarabinerConformance
 internal import CarabinerFiles
-internal import CarabinerHost
 internal import CarabinerManifest
 internal import CarabinerWire
 internal import Foundation

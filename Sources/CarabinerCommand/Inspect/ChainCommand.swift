@@ -1,8 +1,8 @@
 public import ArgumentParser
 public import Carabiner
+internal import CarabinerBridge
 internal import CarabinerHost
 internal import CarabinerManifest
-internal import CarabinerServer
 internal import CarabinerWire
 internal import Foundation
 

@@ -1,9 +1,9 @@
 internal import ArgumentParser
+internal import CarabinerBridge
 internal import CarabinerDownloads
 internal import CarabinerHost
 internal import CarabinerManifest
 internal import CarabinerRelease
-internal import CarabinerServer
 internal import CarabinerWire
 internal import Foundation
 

@@ -1,4 +1,4 @@
-internal import CarabinerHost
+internal import CarabinerBridge
 internal import CarabinerManifest
 internal import CarabinerRelease
 internal import CarabinerWire
@@ -10,7 +10,7 @@ struct Diagnostic: Hashable {
   }
 
   let severity: Severity
-  /// The kind of problem, named as in ``CarabinerManifest/ManifestProblem/Code`` and ``CarabinerHost/HostError/Code``.
+  /// The kind of problem, named as in ``CarabinerManifest/ManifestProblem/Code`` and ``CarabinerBridge/HostError/Code``.
   let code: String
   let problem: ManifestProblem
 

@@ -1,7 +1,7 @@
 internal import ArgumentParser
+internal import CarabinerBridge
 internal import CarabinerHost
 internal import CarabinerManifest
-internal import CarabinerServer
 internal import CarabinerWire
 internal import Foundation
 

@@ -1,8 +1,8 @@
 internal import ArgumentParser
+internal import CarabinerBridge
 internal import CarabinerDownloads
 internal import CarabinerHost
 internal import CarabinerManifest
-internal import CarabinerServer
 internal import CarabinerWire
 internal import Foundation
 

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import CarabinerServer
+internal import CarabinerHost
 internal import CarabinerWire
 internal import Foundation
 internal import Logging

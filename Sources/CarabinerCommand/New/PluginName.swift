@@ -1,5 +1,5 @@
 internal import CarabinerABI
-internal import CarabinerHost
+internal import CarabinerBridge
 internal import CarabinerManifest
 
 /// The name and the id of a new plugin.

@@ -1,10 +1,10 @@
 internal import ArgumentParser
 internal import Carabiner
+internal import CarabinerBridge
 internal import CarabinerCurl
 internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest
-internal import CarabinerServer
 internal import CarabinerWire
 internal import Foundation
 

@@ -1,5 +1,5 @@
 internal import Carabiner
-internal import CarabinerServer
+internal import CarabinerHost
 
 extension ApolloClient {
   /// Runs an operation. Files are uploaded as its variables.

@@ -1,12 +1,12 @@
 internal import ArgumentParser
 internal import Carabiner
+internal import CarabinerBridge
 internal import CarabinerDownloads
 internal import CarabinerFiles
 internal import CarabinerFleet
 internal import CarabinerGateway
 internal import CarabinerHost
 internal import CarabinerManifest
-internal import CarabinerServer
 internal import CarabinerSources
 internal import Foundation
 internal import Logging

@@ -1,4 +1,4 @@
-internal import CarabinerHost
+internal import CarabinerBridge
 
 /// The hardening options of the linker.
 extension SharedObject {

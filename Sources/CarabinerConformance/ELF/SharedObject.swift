@@ -1,4 +1,4 @@
-internal import CarabinerHost
+internal import CarabinerBridge
 internal import CarabinerWire
 
 /// The data of a shared object for the dynamic linker, read from its bytes without running its code.

@@ -1,6 +1,6 @@
 internal import CCarabiner
 internal import CarabinerABI
-internal import CarabinerHost
+internal import CarabinerBridge
 
 /// Sends one call through one stage, like a host, and checks every step.
 @safe final class ExchangeRunner {

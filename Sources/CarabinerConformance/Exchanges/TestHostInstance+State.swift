@@ -1,6 +1,6 @@
 internal import CCarabiner
 internal import CarabinerABI
-internal import CarabinerHost
+internal import CarabinerBridge
 
 /// The extension `crb.state/1`.
 extension TestHostInstance {

@@ -1,5 +1,5 @@
 internal import CCarabiner
-internal import CarabinerHost
+internal import CarabinerBridge
 
 /// A plugin's library in the test host, registered and initialized.
 @safe struct TestHostLibrary {

@@ -1,4 +1,4 @@
-internal import CarabinerHost
+internal import CarabinerBridge
 
 /// The words in a plugin's own texts. They are the names of headers and members that the plugin looks for, so exchanges that contain
 /// them reach more of its code.

@@ -1,6 +1,6 @@
 internal import CCarabiner
 internal import CarabinerABI
-internal import CarabinerHost
+internal import CarabinerBridge
 
 /// One difference between a fuzzed exchange and a usual one.
 enum FuzzMutation: Sendable, Hashable {

@@ -1,4 +1,4 @@
-internal import CarabinerHost
+internal import CarabinerBridge
 internal import Synchronization
 
 /// The child's side of fuzzing: sends cases through all stages of a plugin.

@@ -1,7 +1,7 @@
 internal import CCarabiner
 internal import CTestHost
+internal import CarabinerBridge
 internal import CarabinerFiles
-internal import CarabinerHost
 internal import CarabinerWire
 internal import Glibc
 

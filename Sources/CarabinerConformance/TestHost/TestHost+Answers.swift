@@ -1,6 +1,6 @@
 internal import CCarabiner
 internal import CarabinerABI
-internal import CarabinerHost
+internal import CarabinerBridge
 
 /// Host functions with which a hook stages its answer.
 extension TestHost {

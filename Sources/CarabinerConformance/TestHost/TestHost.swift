@@ -1,6 +1,6 @@
 internal import CCarabiner
 internal import CTestHost
-internal import CarabinerHost
+internal import CarabinerBridge
 internal import Glibc
 internal import Synchronization
 

@@ -1,6 +1,6 @@
 internal import CCarabiner
 internal import CarabinerABI
-internal import CarabinerHost
+internal import CarabinerBridge
 
 /// The counted bytes plugins hold. Guarded by the test host's lock; drop functions run outside of it.
 @safe struct TestHostBuffers {

@@ -1,6 +1,6 @@
 internal import CCarabiner
 internal import CarabinerABI
-internal import CarabinerHost
+internal import CarabinerBridge
 
 /// The table of host functions that the test host provides.
 enum TestHostTable {

@@ -1,4 +1,4 @@
-internal import CarabinerHost
+internal import CarabinerBridge
 
 /// One call with very many results. The test host keeps none of them.
 struct EndlessTrial {

@@ -1,4 +1,4 @@
-internal import CarabinerHost
+internal import CarabinerBridge
 
 /// The context of a check of the file alone: its bytes. The child reads them, because its memory is limited.
 struct FileTrial {

@@ -1,5 +1,5 @@
 internal import CCarabiner
-internal import CarabinerHost
+internal import CarabinerBridge
 internal import CarabinerWire
 
 /// The context of a check that runs an interceptor.

@@ -1,6 +1,6 @@
 internal import CCarabiner
 internal import CarabinerABI
-internal import CarabinerHost
+internal import CarabinerBridge
 
 /// The registration of a plugin, as it is in its memory. Checks of the descriptor read nothing else.
 extension LoadingTrial {

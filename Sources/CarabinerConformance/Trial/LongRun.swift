@@ -1,4 +1,4 @@
-internal import CarabinerHost
+internal import CarabinerBridge
 
 /// Thousands of calls through one stage, one after the other, to find rare faults.
 struct LongRun {

@@ -1,5 +1,5 @@
 internal import CarabinerABI
-internal import CarabinerHost
+internal import CarabinerBridge
 internal import Synchronization
 
 /// Bodies for parsers: a valid one of each content type that a parser may accept.

@@ -1,4 +1,4 @@
-internal import CarabinerHost
+internal import CarabinerBridge
 internal import CarabinerWire
 
 /// A configuration that a schema accepts: its defaults, and minimal values where it has none.

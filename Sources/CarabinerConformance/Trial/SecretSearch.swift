@@ -1,4 +1,4 @@
-internal import CarabinerHost
+internal import CarabinerBridge
 
 /// Finds secrets in bytes, also reversed, with each byte changed by the same number, or in base64 or hexadecimal
 /// digits.

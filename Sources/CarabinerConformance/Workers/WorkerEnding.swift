@@ -1,4 +1,4 @@
-internal import CarabinerHost
+internal import CarabinerBridge
 internal import Glibc
 
 /// The end of a process that has a worker.

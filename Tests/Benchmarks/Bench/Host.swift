@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Carabiner
+internal import CarabinerBridge
 internal import CarabinerCurl
-internal import CarabinerHost
 internal import CarabinerManifest
 internal import Foundation
 

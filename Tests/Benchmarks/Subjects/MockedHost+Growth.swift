@@ -1,4 +1,4 @@
-internal import CarabinerHost
+internal import CarabinerBridge
 internal import CarabinerManifest
 
 /// Hosts with one plugin stage, in which one quantity has grown that should not affect requests.

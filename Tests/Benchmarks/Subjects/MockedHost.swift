@@ -1,5 +1,5 @@
 package import Carabiner
-internal import CarabinerHost
+internal import CarabinerBridge
 internal import CarabinerManifest
 internal import CarabinerWire
 internal import Foundation

@@ -1,6 +1,6 @@
 internal import Carabiner
 internal import CarabinerABI
-internal import CarabinerHost
+internal import CarabinerBridge
 internal import CarabinerManifest
 internal import CarabinerWire
 

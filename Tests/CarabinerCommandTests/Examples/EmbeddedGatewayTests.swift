@@ -74,7 +74,7 @@ struct EmbeddedGatewayTests {
     let page = try String(
       contentsOf: Repository.root.appending(path: "Sources/Carabiner/Documentation.docc/EmbeddingHost.md"), encoding: .utf8)
     let test = try String(
-      contentsOf: Repository.root.appending(path: "Tests/CarabinerServerTests/Host/ManifestProviderTests.swift"), encoding: .utf8)
+      contentsOf: Repository.root.appending(path: "Tests/CarabinerHostTests/Host/ManifestProviderTests.swift"), encoding: .utf8)
     let opening = "```swift\n"
     let listing = try #require(page.components(separatedBy: opening).first { $0.hasPrefix("/// Adds a header") })
     let wanted = code(try #require(listing.components(separatedBy: "```").first))

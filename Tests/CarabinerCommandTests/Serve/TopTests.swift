@@ -1,4 +1,4 @@
-import CarabinerServer
+import CarabinerHost
 import CarabinerWire
 import Foundation
 import TestTools

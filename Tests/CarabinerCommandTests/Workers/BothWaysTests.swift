@@ -1,5 +1,5 @@
 import Carabiner
-import CarabinerHost
+import CarabinerBridge
 import CarabinerManifest
 import Foundation
 import Synchronization

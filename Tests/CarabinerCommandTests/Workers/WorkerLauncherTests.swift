@@ -1,5 +1,5 @@
+import CarabinerBridge
 import CarabinerHost
-import CarabinerServer
 import Foundation
 import TestTools
 import Testing

@@ -1,4 +1,4 @@
-import CarabinerHost
+import CarabinerBridge
 import Foundation
 import Synchronization
 import TestTools

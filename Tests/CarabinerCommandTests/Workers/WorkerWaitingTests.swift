@@ -1,4 +1,4 @@
-import CarabinerHost
+import CarabinerBridge
 import CarabinerManifest
 import CarabinerWire
 import Foundation

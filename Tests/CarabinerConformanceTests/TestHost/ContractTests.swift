@@ -2,8 +2,8 @@ import CCarabiner
 import CarabinerABI
 import Testing
 
+@testable import CarabinerBridge
 @testable import CarabinerConformance
-@testable import CarabinerHost
 
 /// The test host and the host give the same answers where the header allows only one.
 @Suite("The test host and the host")

@@ -1,6 +1,6 @@
 import CCarabiner
 import CarabinerABI
-import CarabinerHost
+import CarabinerBridge
 import Synchronization
 import Testing
 

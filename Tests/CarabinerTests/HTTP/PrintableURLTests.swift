@@ -45,16 +45,16 @@ struct PrintableURLTests {
     "CarabinerCurl/Redirects.swift": 1,
     "CarabinerCurl/Exchange.swift": 1, "CarabinerCurl/HTTP1/HTTP1RequestHead.swift": 1,
     "CarabinerWebSocket/SocketDriver.swift": 2, "CarabinerWebSocket/SocketOpening.swift": 2,
-    "CarabinerWebSocket/WebSocketEndpoint.swift": 3, "CarabinerServer/Replay/ReplayRun.swift": 1,
+    "CarabinerWebSocket/WebSocketEndpoint.swift": 3, "CarabinerHost/Replay/ReplayRun.swift": 1,
     "CarabinerPipelineSockets/SocketLine.swift": 1,
     // Used for the URL itself.
-    "CarabinerServer/Upstreams/Sending/UpstreamEndpoint.swift": 2,
+    "CarabinerHost/Upstreams/Sending/UpstreamEndpoint.swift": 2,
     "CarabinerCommand/Call/CallCommand.swift": 1, "CarabinerCurl/EasyHandle.swift": 1, "CarabinerCurl/HTTP1/HTTP1Engine.swift": 1,
     // Read and written by plugins.
-    "CarabinerHost/Bridge/Stages/HTTPMessage.swift": 1, "CarabinerHost/Bridge/Calls/GroupCall+HTTP.swift": 1,
-    "CarabinerHost/Services/PluginFetch.swift": 1,
+    "CarabinerBridge/Bridge/Stages/HTTPMessage.swift": 1, "CarabinerBridge/Bridge/Calls/GroupCall+HTTP.swift": 1,
+    "CarabinerBridge/Services/PluginFetch.swift": 1,
     // The values that all messages hide.
-    "CarabinerServer/Host/ChainRuntime.swift": 2,
+    "CarabinerHost/Host/ChainRuntime.swift": 2,
   ]
 
   private static func sources() throws -> [(path: String, text: String)] {

@@ -13,7 +13,7 @@ let package = Package(
       dependencies: [
         .product(name: "CarabinerConnect", package: "carabiner"),
         .product(name: "CarabinerCurl", package: "carabiner"),
-        .product(name: "CarabinerServer", package: "carabiner"),
+        .product(name: "CarabinerHost", package: "carabiner"),
         .product(name: "SwiftProtobuf", package: "swift-protobuf"),
       ])
   ],

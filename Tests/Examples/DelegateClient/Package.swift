@@ -9,7 +9,7 @@ let package = Package(
       name: "DelegateClient",
       dependencies: [
         .product(name: "CarabinerPipeline", package: "carabiner"),
-        .product(name: "CarabinerServer", package: "carabiner"),
+        .product(name: "CarabinerHost", package: "carabiner"),
       ])
   ],
   swiftLanguageModes: [.v6]

@@ -13,7 +13,7 @@ let package = Package(
       name: "EmbeddedGateway",
       dependencies: [
         .product(name: "Carabiner", package: "carabiner"),
-        .product(name: "CarabinerServer", package: "carabiner"),
+        .product(name: "CarabinerHost", package: "carabiner"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),

@@ -10,7 +10,7 @@ let package = Package(
       dependencies: [
         .product(name: "Carabiner", package: "carabiner"),
         .product(name: "CarabinerCurl", package: "carabiner"),
-        .product(name: "CarabinerServer", package: "carabiner"),
+        .product(name: "CarabinerHost", package: "carabiner"),
       ])
   ],
   swiftLanguageModes: [.v6]

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import CarabinerServer
+internal import CarabinerHost
 internal import CarabinerWire
 
 /// `carabiner rollout`: ends the trial of a generation.

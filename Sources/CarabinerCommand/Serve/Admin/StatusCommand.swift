@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import CarabinerServer
+internal import CarabinerHost
 internal import CarabinerWire
 
 /// `carabiner status`: the state of a running gateway.

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import Carabiner
-internal import CarabinerHost
+internal import CarabinerBridge
 internal import CarabinerManifest
 internal import CarabinerWire
 internal import Foundation

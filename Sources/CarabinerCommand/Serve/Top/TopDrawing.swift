@@ -1,4 +1,4 @@
-internal import CarabinerServer
+internal import CarabinerHost
 internal import CarabinerWire
 internal import Foundation
 

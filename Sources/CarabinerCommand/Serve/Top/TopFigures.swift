@@ -1,6 +1,6 @@
+internal import CarabinerBridge
 internal import CarabinerHost
 internal import CarabinerManifest
-internal import CarabinerServer
 internal import CarabinerWire
 internal import Foundation
 

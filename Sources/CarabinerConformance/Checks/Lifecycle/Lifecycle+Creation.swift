@@ -1,7 +1,7 @@
 internal import CCarabiner
 internal import CTestHost
 internal import CarabinerABI
-internal import CarabinerHost
+internal import CarabinerBridge
 internal import Synchronization
 
 extension Check {

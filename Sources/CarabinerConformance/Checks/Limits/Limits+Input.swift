@@ -1,4 +1,4 @@
-internal import CarabinerHost
+internal import CarabinerBridge
 internal import CarabinerManifest
 internal import CarabinerWire
 internal import Synchronization

@@ -1,5 +1,5 @@
 internal import CCarabiner
-internal import CarabinerHost
+internal import CarabinerBridge
 internal import Glibc
 
 extension Check {

@@ -1,7 +1,7 @@
 internal import CCarabiner
 internal import CarabinerABI
+internal import CarabinerBridge
 internal import CarabinerFiles
-internal import CarabinerHost
 
 extension Check {
   static let quietConstructors = Check(

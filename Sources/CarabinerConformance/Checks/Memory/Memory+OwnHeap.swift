@@ -1,5 +1,5 @@
 internal import CTestHost
-internal import CarabinerHost
+internal import CarabinerBridge
 
 extension Check {
   static let freedMemory = Check(

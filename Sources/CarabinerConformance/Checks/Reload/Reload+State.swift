@@ -1,5 +1,5 @@
 internal import CCarabiner
-internal import CarabinerHost
+internal import CarabinerBridge
 
 extension Check {
   static let stateHandOver = Check(

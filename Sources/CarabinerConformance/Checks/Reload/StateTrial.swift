@@ -1,5 +1,5 @@
 internal import CCarabiner
-internal import CarabinerHost
+internal import CarabinerBridge
 internal import Synchronization
 
 /// Hands over the state of instances of an interceptor to other instances.

@@ -1,5 +1,5 @@
 internal import CarabinerABI
-internal import CarabinerHost
+internal import CarabinerBridge
 
 extension Check {
   static let separateCallers = Check(

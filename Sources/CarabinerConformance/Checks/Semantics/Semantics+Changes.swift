@@ -1,5 +1,5 @@
 internal import CarabinerABI
-internal import CarabinerHost
+internal import CarabinerBridge
 internal import CarabinerWire
 
 extension Check {

@@ -1,4 +1,4 @@
-internal import CarabinerHost
+internal import CarabinerBridge
 
 extension Check {
   static let secrets = Check(

@@ -1,6 +1,6 @@
 internal import BenchSubjects
 internal import Carabiner
-internal import CarabinerHost
+internal import CarabinerBridge
 internal import CarabinerManifest
 
 extension Benchmark {

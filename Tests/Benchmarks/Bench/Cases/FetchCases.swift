@@ -1,8 +1,8 @@
 internal import BenchSubjects
 internal import CBenchmark
 internal import Carabiner
+internal import CarabinerBridge
 internal import CarabinerCurl
-internal import CarabinerHost
 internal import CarabinerManifest
 internal import CarabinerWire
 internal import Foundation

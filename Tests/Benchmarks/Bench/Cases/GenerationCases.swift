@@ -1,7 +1,7 @@
 internal import BenchSubjects
 internal import CBenchmark
 internal import Carabiner
-internal import CarabinerHost
+internal import CarabinerBridge
 internal import CarabinerManifest
 internal import Foundation
 

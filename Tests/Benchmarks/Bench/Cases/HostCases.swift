@@ -2,8 +2,8 @@ internal import BenchSubjects
 internal import CBenchmark
 internal import Carabiner
 internal import CarabinerABI
+internal import CarabinerBridge
 internal import CarabinerCurl
-internal import CarabinerHost
 internal import CarabinerManifest
 internal import Foundation
 

@@ -1,5 +1,5 @@
 internal import BenchSubjects
-internal import CarabinerHost
+internal import CarabinerBridge
 internal import CarabinerManifest
 
 extension Benchmark {

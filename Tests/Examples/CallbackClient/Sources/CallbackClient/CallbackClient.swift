@@ -1,5 +1,5 @@
+import CarabinerHost
 import CarabinerPipeline
-import CarabinerServer
 import Foundation
 
 /// Fetches a book twice, through interceptors with callbacks and the plugins of a manifest.

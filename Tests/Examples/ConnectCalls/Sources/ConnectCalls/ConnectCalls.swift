@@ -1,6 +1,6 @@
 import CarabinerConnect
 import CarabinerCurl
-import CarabinerServer
+import CarabinerHost
 import Foundation
 import SwiftProtobuf
 

@@ -1,5 +1,5 @@
+import CarabinerHost
 import CarabinerPipeline
-import CarabinerServer
 import Foundation
 
 /// Fetches a book with a delegate that sees each request, behind the plugins of a manifest.

@@ -1,5 +1,5 @@
 import Carabiner
-import CarabinerServer
+import CarabinerHost
 import Foundation
 import Logging
 import ServiceLifecycle

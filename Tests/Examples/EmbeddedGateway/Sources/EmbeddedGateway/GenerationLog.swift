@@ -1,4 +1,4 @@
-import CarabinerServer
+import CarabinerHost
 import Logging
 import ServiceLifecycle
 

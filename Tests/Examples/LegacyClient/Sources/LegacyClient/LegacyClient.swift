@@ -1,5 +1,5 @@
+import CarabinerHost
 import CarabinerPipeline
-import CarabinerServer
 import Foundation
 
 /// Fetches a book twice, through the list of 0.3x and the plugins of a manifest.

@@ -1,6 +1,6 @@
 import Carabiner
 import CarabinerCurl
-import CarabinerServer
+import CarabinerHost
 import Foundation
 
 /// Runs a query through the stages of a manifest and two interceptors of this program.

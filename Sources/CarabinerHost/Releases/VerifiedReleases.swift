@@ -1,0 +1,35 @@
+internal import CarabinerBridge
+internal import CarabinerRelease
+
+/// The verified statements about a manifest and the files of its plugins.
+struct VerifiedReleases: Sendable {
+  /// A time at which all were valid.
+  let time: ReleaseTime
+  /// The manifest and its text; nil for a manifest that is not read from a file.
+  let manifest: (file: SignedFile, text: [UInt8])?
+  /// By entry.
+  var plugins: [String: SignedFile] = [:]
+
+  /// That of the manifest first.
+  var statements: [ReleaseStatement] {
+    let others = plugins.sorted { $0.key < $1.key }.map(\.value.statement)
+    return (manifest.map { [$0.file.statement] } ?? []) + others
+  }
+
+  /// The digests for a child process that loads one of the plugins; nil if there is no manifest to read.
+  func pins(of entry: String) -> ProbePins? {
+    manifest.map { manifest in
+      ProbePins(manifest: manifest.file.digest, plugins: plugins.filter { $0.key == entry }.mapValues(\.digest))
+    }
+  }
+
+  /// All that a later start needs to verify them again; nil if there is no manifest to keep.
+  var signatures: KeptSignatures? {
+    manifest.map { manifest in
+      KeptSignatures(
+        time: time.seconds, manifest: String(decoding: manifest.text, as: UTF8.self),
+        manifestSidecar: String(decoding: manifest.file.sidecar, as: UTF8.self),
+        plugins: plugins.mapValues { String(decoding: $0.sidecar, as: UTF8.self) })
+    }
+  }
+}

@@ -1,0 +1,303 @@
+import Carabiner
+import CarabinerBridge
+import Foundation
+import Glibc
+import TestTools
+import Testing
+
+/// Workers that break a rule of the protocol. Each has the turn of this name in Tests/Fixtures/Workers/hostile.c.
+@Suite("A hostile worker")
+struct HostileWorkerTests {
+  /// A worker that breaks the protocol is not taken for one that hangs, however busy the machine is.
+  private static let patient = ", hang: 1h, restart: {backoff: 1ms, maximum: 1ms, after: 1000}"
+  private static let quick = ", hang: 300ms, restart: {backoff: 1ms, maximum: 1ms, after: 1000}"
+
+  /// A turn, and what the host says about it.
+  struct Turn: Sendable, CustomTestStringConvertible {
+    let rule: String
+    let name: String
+    let reason: String
+
+    var testDescription: String { "\(rule): \(name)" }
+
+    init(_ rule: String, _ name: String, _ reason: String) { (self.rule, self.name, self.reason) = (rule, name, reason) }
+  }
+
+  // B1, B2, B3, B4, B5, B6, B7, B8, B10, B11, B12, B14, B15, B16, B21, B23: each has a turn below.
+  /// The turns that end the worker with `protocol`.
+  static let breaches = [
+    Turn("B1", "begun-beyond", "posts by its own count"), Turn("B2", "begun-back", "posts by its own count"),
+    Turn("B3", "running-far", "there is no such slot"), Turn("B3", "running-later", "and the host posted"),
+    Turn("B4", "slot-not-under-way", "has the answer 5"), Turn("B5", "later-generation", "and the host asked for"),
+    Turn("B5", "older-generation", "and the host asked for"), Turn("B6", "length-far", "outside of its memory"),
+    Turn("B6", "block-far", "outside of its memory"), Turn("B6", "block-far-empty", "outside of its memory"),
+    Turn("B7", "cut-record-1", "a record is cut"), Turn("B7", "cut-record-31", "a record is cut"),
+    Turn("B7", "cut-record-32", "leads out of the message"), Turn("B7", "cut-record-39", "leads out of the message"),
+    Turn("B8", "sum-of-lengths", "leads out of the message"), Turn("B10", "operation-0", "there is no edit 0"),
+    Turn("B10", "operation-31", "there is no edit 31"), Turn("B10", "operation-65535", "there is no edit 65535"),
+    Turn("B11", "header-cr", "is not permitted in on_request"), Turn("B11", "header-nul", "is not permitted"),
+    Turn("B11", "header-no-name", "is not permitted"), Turn("B11", "header-long-name", "is not permitted"),
+    Turn("B12", "part-not-in-mutates", "is not permitted"), Turn("B12", "two-parts", "is not permitted"),
+    Turn("B14", "element-of-chunks", "is not permitted"), Turn("B14", "element-of-no-kind", "is not permitted"),
+    Turn("B15", "65537-elements", "is not permitted"), Turn("B16", "no-json", "is not permitted"),
+    Turn("W27", "half-an-error", "there is no edit"), Turn("W27", "half-a-head", "is not permitted"),
+    Turn("W27", "unknown-key", "is not permitted"), Turn("W27", "retry-of-no-scope", "is not permitted"),
+    Turn("B18", "callback-kind", "there is no callback 99"), Turn("B18", "callback-record", "that it cannot have"),
+    Turn("B18", "callback-cut", "leads out of the message"), Turn("B18", "callback-far", "outside of its memory"),
+    Turn("B18", "callback-fetch", "used fetch, which p is not granted"),
+    Turn("B18", "callback-store", "used store, which p is not granted"),
+    Turn("B21, W48", "wake-ups", "woke the host more than"), Turn("B23", "saved-unasked", "slot 100 has the answer 3"),
+    Turn("B9", "first-not-run", "passed over"), Turn("W20", "before-asked", "it broke the protocol"),
+  ]
+
+  @Test(
+    "W21, W23, W27: a worker that breaks a rule is killed, its call fails with protocol, and others go on", arguments: breaches)
+  func breach(turn: Turn) async throws {
+    let other = try await WorkerChain(turn: "none", isolation: Self.patient)
+    let hostile = try await WorkerChain(turn: turn.name, isolation: Self.patient)
+    let first = try hostile.process
+    let failure = try await hostile.failure()
+    let reason = try await hostile.reason(containing: turn.reason)
+    #expect(reason.hasPrefix("it broke the protocol: "))
+    // The hook on_end has no result that could fail the call.
+    if turn.name != "older-generation" { #expect(failure?.code == .brokeProtocol, "\(String(describing: failure))") }
+    // A call that was sent again would harm the next process too.
+    #expect(hostile.worker?.counts.sentAgain == 0)
+    #expect(try await other.name() == "server")
+    try await hostile.next(after: first)
+  }
+
+  @Test(
+    "B9: a crossing whose following stages have wrong answers, or none, ends the worker",
+    arguments: [
+      ("follower-cut", PluginError.Code.brokeProtocol, "leads out of the message"),
+      ("follower-far", .brokeProtocol, "outside of its memory"), ("follower-later", .brokeProtocol, "and the host asked for"),
+      ("no-followers", .hung, "on_request"),
+    ])
+  func followers(turn: String, code: PluginError.Code, reason: String) async throws {
+    let hostile = try await WorkerChain(turn: turn, isolation: Self.quick, entries: ["p", "q"])
+    #expect(try await hostile.failure()?.code == code)
+    _ = try await hostile.reason(containing: reason)
+  }
+
+  @Test(
+    "B9: stages that are answered twice, or passed over, run as the chain says",
+    arguments: ["none", "follower-twice", "follower-not-run"])
+  func followersGoOn(turn: String) async throws {
+    let hostile = try await WorkerChain(turn: turn, isolation: Self.patient, entries: ["p", "q", "r"])
+    let first = try hostile.process
+    for _ in 0..<3 { #expect(try await hostile.name() == "server") }
+    #expect(try hostile.process == first)
+  }
+
+  @Test("B18: a fetch with more fields than a worker takes is a breach too, with the grant")
+  func fields() async throws {
+    let hostile = try await WorkerChain(turn: "callback-fetch-headers", isolation: Self.patient, extra: ", grants: [fetch]")
+    #expect(try await hostile.failure()?.code == .brokeProtocol)
+    #expect(try await hostile.reason(containing: "that it cannot have").isEmpty == false)
+  }
+
+  /// The turns that end the worker otherwise.
+  static let ends = [
+    ("exit", PluginError.Code.crashed, "exit status 0"), ("signal", .crashed, "signal 11"), ("no-answer", .hung, "on_request"),
+    ("untaken", .hung, "on_request"), ("stop", .hung, "on_request"), ("stop-in-hook", .hung, "on_request"),
+    ("endless-hook", .hung, "on_request"), ("flipping-hook", .hung, "on_request"),
+  ]
+
+  @Test("W43, W46, T26: a worker that ends, stops or gives no answer fails its call, and another group goes on", arguments: ends)
+  func end(turn: String, code: PluginError.Code, reason: String) async throws {
+    let other = try await WorkerChain(turn: "none")
+    let hostile = try await WorkerChain(turn: turn, isolation: Self.quick)
+    let first = try hostile.process
+    #expect(try await hostile.failure()?.code == code)
+    _ = try await hostile.reason(containing: reason)
+    #expect(try await other.name() == "server")
+    try await hostile.next(after: first)
+  }
+
+  @Test(
+    "B13, T7, W27: a verdict that a hook cannot have is a fault of the plugin, and its worker lives",
+    arguments: ["verdict-pending", "verdict-odd", "verdict-lost"])
+  func verdict(turn: String) async throws {
+    let hostile = try await WorkerChain(turn: turn)
+    let first = try hostile.process
+    for _ in 0..<3 { #expect(try await hostile.failure()?.code == .fault) }
+    #expect(try hostile.process == first)
+  }
+
+  @Test(
+    "W20, W48, B22: requests of unknown instances, long lines, floods of lines and closed descriptors end no worker",
+    arguments: ["stranger", "long-lines", "flood", "closed-descriptors"])
+  func survivors(turn: String) async throws {
+    let other = try await WorkerChain(turn: "none")
+    let hostile = try await WorkerChain(turn: turn, isolation: ", hang: 1h")
+    let first = try hostile.process
+    for _ in 0..<3 { #expect(try await hostile.name() == "server") }
+    #expect(try await other.name() == "server")
+    #expect(try hostile.process == first)
+  }
+
+  @Test("W24e: a worker whose requests take its host long to check delays the calls of no other worker")
+  func heavyRequests() async throws {
+    let other = try await WorkerChain(turn: "late")
+    let hostile = try await WorkerChain(turn: "checks", isolation: Self.patient)
+    #expect(try await hostile.name() == "server")
+    #expect(try await other.name() == "server")
+    // All came with one wake-up, and the host still checks some of them.
+    #expect(hostile.worker?.counts.upcalls["check"] ?? 0 < 64)
+  }
+
+  @Test("W48: the text of an error is cut before it is copied, and its worker lives")
+  func largeError() async throws {
+    let hostile = try await WorkerChain(turn: "large-error")
+    let first = try hostile.process
+    let failure = try #require(try await hostile.failure())
+    #expect(failure.code == .fault && failure.message.contains("mmmm"), "\(failure.code)")
+    #expect(failure.message.utf8.count < 5000)
+    #expect(try hostile.process == first)
+  }
+
+  @Test("W47: the host keeps no more of a worker's answers than the worker may have memory")
+  func largeVariables() async throws {
+    let hostile = try await WorkerChain(turn: "large-variables", isolation: ", hang: 1h, memory: 16MiB")
+    let first = try hostile.process
+    let failure = try #require(try await hostile.failure())
+    #expect(failure.code == .failed && failure.message.contains("isolation: {memory}"), "\(failure)")
+    #expect(try hostile.process == first)
+  }
+
+  /// A transport whose requests end only if they are cancelled.
+  private final class HeldTransport: HTTPTransport {
+    let (begun, ended) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
+
+    func send(_ request: Carabiner.URLRequest) async throws -> HTTPResponse {
+      begun.continuation.yield()
+      defer { ended.continuation.yield() }
+      while true { try await Task.sleep(for: .seconds(3600)) }
+    }
+  }
+
+  @Test("W49: the requests of a worker are cancelled when it ends, and when its instance ends", arguments: [true, false])
+  func heldFetch(endsItself: Bool) async throws {
+    let transport = HeldTransport()
+    let environment = HostEnvironment(transport: transport, schedule: HostEnvironment.withoutLoop.schedule)
+    let begun = transport.begun.stream
+    do {
+      let hostile = try await WorkerChain(
+        turn: "held-fetch", isolation: Self.patient, extra: ", grants: [fetch]", environment: environment)
+      #expect(try await hostile.name() == "server")
+      _ = await begun.first { _ in true }
+      if endsItself { #expect(kill(try hostile.process, SIGKILL) == 0) }
+    }
+    // Without the cancellation, this would wait for an hour.
+    _ = await transport.ended.stream.first { _ in true }
+  }
+
+  @Test("W21: an answer that changes after it was given changes nothing")
+  func twice() async throws {
+    let hostile = try await WorkerChain(turn: "twice", isolation: Self.quick)
+    for _ in 0..<20 {
+      // The host copies an answer once, at any moment. After a breach, the next worker may not be there in time.
+      let failure = try await hostile.failure()
+      let code = failure?.code
+      #expect(
+        code == nil || [.brokeProtocol, .fault, .failed, .crashed, .hung, .unavailable].contains(code),
+        "\(String(describing: failure))")
+    }
+  }
+
+  @Test("B17: threads that write noise into all memory of the worker harm only its own calls")
+  func noise() async throws {
+    let other = try await WorkerChain(turn: "none")
+    let hostile = try await WorkerChain(turn: "noise", isolation: Self.quick)
+    for _ in 0..<10 {
+      _ = try await hostile.failure()
+      #expect(try await other.name() == "server")
+    }
+  }
+
+  @Test("W29, T11: a hook that is pending for ever fails at its timeout, and its worker lives")
+  func pending() async throws {
+    let hostile = try await WorkerChain(turn: "pending-for-ever", extra: ", timeout: 100ms")
+    let first = try hostile.process
+    #expect(try await hostile.failure()?.code == .timedOut)
+    #expect(try hostile.process == first)
+  }
+
+  // MARK: Start
+
+  @Test(
+    "B19, B24: a worker that does not come up refuses the manifest",
+    arguments: [
+      ("gone", "ended before it was ready"), ("crash-load", "signal 6"), ("crash-create", "signal 11"),
+      ("other-id", "its note says org.carabiner.test.crash"), ("many-interceptors", "unexpected record"),
+      ("stage-kind", "unexpected record"), ("strange-record", "unexpected record"), ("cut-table", "protocol"),
+      ("far-load", "outside of its memory"), ("pending-load", "is pending"),
+    ])
+  func start(turn: String, reason: String) async throws {
+    let error = await #expect(throws: HostError.self) { _ = try await WorkerChain(turn: turn) }
+    #expect(error?.message.contains(reason) == true, "\(String(describing: error))")
+  }
+
+  @Test("B24: a worker that is not ready within 5 s refuses the manifest")
+  func silent() async throws {
+    let error = await #expect(throws: HostError.self) { _ = try await WorkerChain(turn: "silent") }
+    #expect(error?.message.contains("was not ready within 5 s") == true, "\(String(describing: error))")
+  }
+
+  @Test("B19, W53: a worker that registers another table after a restart is not used, and calls get 503")
+  func otherTable() async throws {
+    let hostile = try await WorkerChain(turn: "other-table")
+    #expect(try await hostile.name() == "server")
+    #expect(kill(try hostile.process, SIGKILL) == 0)
+    _ = try await hostile.reason(containing: "another table than before")
+    let failure = try await hostile.failure()
+    #expect(failure?.code == .unavailable && failure?.refusalStatus == 503, "\(String(describing: failure))")
+  }
+
+  @Test("W51, T34: a worker that crashes at each restart opens the circuit")
+  func crashesAtRestarts() async throws {
+    let hostile = try await WorkerChain(turn: "crash-later-creates", isolation: ", restart: {backoff: 1ms, maximum: 1ms}")
+    #expect(try await hostile.name() == "server")
+    #expect(kill(try hostile.process, SIGKILL) == 0)
+    let until = try await hostile.until("an open circuit") { if case .open(let time) = $0.condition { time } else { nil } }
+    #expect(until > 0)
+    #expect(try await hostile.failure()?.code == .unavailable)
+  }
+
+  @Test(
+    "W52: a worker that takes long to start again does not delay the starts of others",
+    arguments: ["hang-later-creates", "silent-later"])
+  func slowRestarts(turn: String) async throws {
+    let slow = [try await WorkerChain(turn: turn), try await WorkerChain(turn: turn), try await WorkerChain(turn: turn)]
+    let other = try await WorkerChain(turn: "none")
+    for chain in slow { #expect(kill(try chain.process, SIGKILL) == 0) }
+    for chain in slow { _ = try await chain.until("a start") { $0.condition == .starting ? true : nil } }
+    let first = try other.process
+    #expect(kill(first, SIGKILL) == 0)
+    try await other.next(after: first)
+    #expect(try await other.name() == "server")
+    for chain in slow { #expect(chain.worker?.condition != .up) }
+  }
+
+  // MARK: State and end
+
+  @Test(
+    "B20: a state that is too long, or not in the memory, is not handed over, and ends the worker",
+    arguments: [
+      ("large-state", "a state has 16777217 bytes"), ("far-state", "outside of its memory"), ("strange-state", "has a record"),
+    ])
+  func state(turn: String, reason: String) async throws {
+    let hostile = try await WorkerChain(turn: turn)
+    let later = try await WorkerChain(turn: turn, replacing: hostile, config: "{a: 1}")
+    #expect(try await later.name() == "server")
+    _ = try await hostile.reason(containing: reason)
+  }
+
+  @Test("W56: a worker that does not end at SHUTDOWN is killed")
+  func shutdown() async throws {
+    let process = try await { try await WorkerChain(turn: "no-shutdown").process }()
+    for _ in 0..<3000 where kill(process, 0) == 0 { try await Task.sleep(for: .milliseconds(10)) }
+    #expect(kill(process, 0) != 0)
+  }
+}

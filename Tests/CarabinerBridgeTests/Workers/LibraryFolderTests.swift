@@ -1,0 +1,21 @@
+import Testing
+
+@testable import CarabinerBridge
+
+@Suite("Paths of libraries that a worker may read")
+struct LibraryFolderTests {
+  @Test("W16: absolute paths that the manifest allows are readable, files and folders alike")
+  func allowed() {
+    #expect(LibraryFolders.readable(["/opt/vendor/lib", "/opt/other/libown.so"]) == ["/opt/other/libown.so", "/opt/vendor/lib"])
+    #expect(LibraryFolders.readable([]) == [])
+  }
+
+  @Test("W16: entries that are allowed in process do not open the system, other processes, or ways around")
+  func hostile() {
+    let words: Set = [
+      "/", "//", "/proc/self", "/proc/self/root/etc", "/dev/fd", "/sys", "", "libraries", "$ORIGIN", "${ORIGIN}/lib", "/opt/$LIB",
+      "/opt/../etc", "/opt/.", "/opt\0/lib",
+    ]
+    #expect(LibraryFolders.readable(words) == [])
+  }
+}
