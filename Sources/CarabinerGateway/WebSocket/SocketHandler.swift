@@ -22,7 +22,7 @@ final class SocketHandler: ChannelDuplexHandler {
   private let isSecure: Bool
   private let forwarded: ForwardedFields?
   private let requestID: String
-  private var headers: Carabiner.HTTPHeaders
+  private(set) var headers: Carabiner.HTTPHeaders
   private var frames: FrameAssembly
   private var conversation: SocketConversation
   private var context: ChannelHandlerContext?

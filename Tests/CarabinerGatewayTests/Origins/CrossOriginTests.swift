@@ -202,9 +202,10 @@ struct CrossOriginTests {
         "Origin": origin,
       ]
       let head = RequestHead(HTTPRequestHead(version: .http1_1, method: .GET, uri: "/graphql", headers: fields))
-      return try service.accept(
-        GatewayRequest(head: head, body: ByteBuffer(), origin: RequestOrigin(client: "192.0.2.1")), at: "/graphql"
-      ).headers["cookie"]
+      let upgrade = try service.accept(
+        GatewayRequest(head: head, body: ByteBuffer(), origin: RequestOrigin(client: "192.0.2.1")), at: "/graphql")
+      let handler = upgrade.handlers(OpenConnections(unsent: UnsentTotal(limits))).last as? SocketHandler
+      return try #require(handler).headers["cookie"]
     }
     #expect(try cookie("https://a.test") == (credentials ? "session=1" : nil))
     // The gateway's own host is always allowed.
