@@ -25,3 +25,5 @@ size_t CTestHost_heapInUse(void) {
   struct mallinfo2 info = mallinfo2();
   return info.uordblks + info.hblkhd;
 }
+
+void CTestHost_overwriteFreed(int byte) { mallopt(M_PERTURB, byte); }

@@ -214,6 +214,9 @@ int CTestHost_runApart(void (*body)(void *context), void *context);
 /* How many bytes are allocated in this process, exactly. */
 size_t CTestHost_heapInUse(void);
 
+/* Fills memory of libc with bytes made from this one, when it is allocated and when it is freed. */
+void CTestHost_overwriteFreed(int byte);
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * System calls of this thread
  * ------------------------------------------------------------------------------------------------------------------- */

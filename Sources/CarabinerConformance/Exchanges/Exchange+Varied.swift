@@ -4,21 +4,35 @@ internal import CarabinerWire
 extension Exchange {
   /// A text longer than the buffers of careless plugins.
   private static let long = String(repeating: "long-", count: 200)
-  private static let foreign = String(repeating: "é\u{1F600}ß", count: 60)
+  /// Whatever the place where a plugin cuts a text, one of them has a character across it.
+  static let foreign = ["", "a", "ab", "abc"].map { $0 + String(repeating: "é\u{1F600}ß", count: 60) }
 
   /// The texts that a client may send as the value of a header.
   private static let values = [
-    "1", "0", "", " ", long, foreign, "a=1; b=\"2\", c", "de;q=0.5,fr;q=0.25,en", "\"quoted\\\"", "-9223372036854775808",
+    "1", "0", "", " ", long, "a=1; b=\"2\", c", "de;q=0.5,fr;q=0.25,en", "\"quoted\\\"", "-9223372036854775808",
     "99999999999999999999999999", "Bearer abcdefghijklmnop",
   ]
 
   /// Exchanges with less usual forms of everything, which contain the words of a plugin.
   static func varied(_ words: Vocabulary) -> [Exchange] {
-    operations(words) + results(words) + responses(words)
+    operations(words) + results(words) + responses(words) + failures
+  }
+
+  /// Calls that end with long messages, and messages that are not UTF-8 where they are cut.
+  private static let failures = (foreign + [long]).map { text in
+    Exchange("an error with the message \(text.prefix(8))…") {
+      $0.results = []
+      $0.chunks = []
+      $0.ending = .error(ErrorSample(message: text, detail: "{\"text\":\"\(text)\"}"))
+    }
   }
 
   private static func operations(_ words: Vocabulary) -> [Exchange] {
-    let headers = values.map { value in
+    // Texts that the plugin looks for: the whole value, or a number after them at its very end.
+    let own = words.phrases.filter { !$0.contains { $0.isNewline } }.map {
+      $0.hasSuffix("=") || $0.hasSuffix(":") ? "\($0)86400" : $0
+    }
+    let headers = (values + foreign + own).map { value in
       Exchange("headers with the value \(value.prefix(24).debugDescription)") {
         let fields = words.names.filter { $0.lowercased() != "content-type" }.map { HeaderSample(name: $0, value: value) }
         $0.operation.headers += fields
@@ -26,18 +40,21 @@ extension Exchange {
         $0.head.headers += fields
       }
     }
-    let members = [#""text""#, "1.5", "null", #"{"id":1}"#, "[]", "\"\(foreign)\""].map { value in
+    let members = ([#""text""#, "1.5", "null", #"{"id":1}"#, "[]"] + foreign.map { "\"\($0)\"" }).map { value in
       Exchange("variables with members of the value \(value.prefix(24))") {
         $0.operation.variables = "{" + words.names.map { "\"\($0)\" : \(value)" }.joined(separator: " ,\n") + "}"
       }
     }
-    return headers + members + [
+    let documents = [" \n\t ", "# a comment", "#", "{", "\"\"\""].map { document in
+      Exchange("the document \(document.debugDescription)") { $0.operation.document = document }
+    }
+    return headers + members + documents + [
       Exchange("an operation with a long name") {
         $0.operation.name = String(repeating: "Name", count: 100)
         $0.operation.document = "query \(String(repeating: "Name", count: 100)) { books { id } }"
       },
       Exchange("variables with long and foreign names") {
-        $0.operation.variables = #"{"\#(long)":{"\#(foreign)":"\#(foreign)"},"\#(foreign)":1,"a":9007199254740993}"#
+        $0.operation.variables = #"{"\#(long)":{"\#(foreign[0])":"\#(foreign[1])"},"\#(foreign[0])":1,"a":9007199254740993}"#
       },
       Exchange("empty variables and extensions") {
         $0.operation.variables = "{ }"
@@ -57,10 +74,9 @@ extension Exchange {
 
   private static func results(_ words: Vocabulary) -> [Exchange] {
     let numbers = #""large":9007199254740993,"exact":0.1000000000000000055,"price":12.50"#
-    let members = [
-      #""text with, {braces} and [more]""#, "1.50", "null", #"{"id":"1","name":"x"}"#, #"["a","b"]"#, "\"\(foreign)\"",
-      "\"\(long)\"",
-    ]
+    let members =
+      [#""text with, {braces} and [more]""#, "1.50", "null", #"{"id":"1","name":"x"}"#, #"["a","b"]"#, "\"\(long)\""]
+      + foreign.map { "\"\($0)\"" }
     let objects = members.map { value in "{" + words.names.map { "\"\($0)\":\(value)" }.joined(separator: ",") + ",\(numbers)}" }
     let phrases = JSONValue.array((words.phrases + words.names).map { .string("see \($0) or \($0): there") }).serializedText
     var samples: [(String, ResultSample)] = objects.map {
@@ -104,6 +120,10 @@ extension Exchange {
       }
     }
     return lengths + [
+      Exchange("a formatted body") {
+        $0.request.body = Array("{\n  \"query\" : \"{ books { id } }\"\n}\n".utf8)
+        $0.chunks = [Array("{\n  \"data\" : {\n    \"books\" : [ ".utf8), Array("{ \"id\" : \"a b\" } ]\n  }\n}\n".utf8)]
+      },
       Exchange("a response with long cookies") {
         $0.head.headers += (0..<3).map { HeaderSample(name: "Set-Cookie", value: "c\($0)=\(long); Path=/", isSensitive: true) }
       },

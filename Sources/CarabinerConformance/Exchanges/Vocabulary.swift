@@ -8,7 +8,16 @@ struct Vocabulary: Sendable {
   /// Longer texts, such as the beginning of a URL.
   let phrases: [String]
 
-  private static let maximumNames = 48
+  /// Texts such as `text/csv`.
+  var mediaTypes: [String] {
+    phrases.filter { text in
+      let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+      return parts.count == 2
+        && parts.allSatisfy { $0.count > 1 && $0.allSatisfy { $0.isASCII && !$0.isWhitespace && $0 != "\"" } }
+    }
+  }
+
+  private static let maximumNames = 64
   private static let maximumPhrases = 32
   private static let lengths = 3...40
   /// Names that plugins in other languages may look for, whose texts have no ends in the file.
@@ -26,8 +35,32 @@ struct Vocabulary: Sendable {
       if Self.isName(name), !names.contains(String(name)) { names.append(String(name)) }
       if !text.contains("%"), !phrases.contains(text) { phrases.append(text) }
     }
+    for name in Self.joinedNames(bytes) where !names.contains(name) { names.append(name) }
     self.names = Array(names.prefix(Self.maximumNames))
     self.phrases = Array(phrases.prefix(Self.maximumPhrases))
+  }
+
+  /// Names of headers in constants without ends, which follow each other: `X-TenantRateLimit-Reset`.
+  ///
+  /// A name may begin wherever a small letter or the end of another text is before a capital one, so some of them are no names.
+  private static func joinedNames(_ bytes: [UInt8]) -> [String] {
+    guard let object = try? SharedObject(bytes) else { return [] }
+    var found: [String] = []
+    for range in object.constants {
+      for run in bytes[range].split(whereSeparator: { !($0.isASCIILetter || $0 == UInt8(ascii: "-")) }) {
+        let places = run.indices.filter {
+          run[$0].isASCIICapital && ($0 == run.startIndex || !run[$0 - 1].isASCIICapital && run[$0 - 1] != UInt8(ascii: "-"))
+        }
+        for (index, place) in places.enumerated() {
+          for end in (Array(places[(index + 1)...].prefix(3)) + [run.endIndex]).prefix(4) where lengths.contains(end - place) {
+            let name = String(decoding: run[place..<end], as: UTF8.self)
+            if name.contains("-"), !name.hasSuffix("-"), !found.contains(name) { found.append(name) }
+            if found.count == maximumNames { return found }
+          }
+        }
+      }
+    }
+    return found
   }
 
   private static func isName(_ text: Substring) -> Bool {
@@ -48,4 +81,9 @@ struct Vocabulary: Sendable {
     }
     return found
   }
+}
+
+extension UInt8 {
+  fileprivate var isASCIICapital: Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) }
+  fileprivate var isASCIILetter: Bool { isASCIICapital || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) }
 }

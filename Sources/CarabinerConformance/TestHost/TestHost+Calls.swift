@@ -9,11 +9,18 @@ extension TestHost {
   /// Counts a use, and answers at once if the function is to fail.
   func use(_ slot: HostSlot) -> crb_status? {
     FlightRecord.trace(CTESTHOST_USE, slot.rawValue)
+    if endingThread.load(ordering: .relaxed) == pthread_self() {
+      FlightRecord.note("a destructor calls \(slot.rawValue) of the host while its thread ends", inHook: false)
+      abort()
+    }
     return state.withLock { state in
       state.uses[slot, default: 0] += 1
       return state.faults.next(slot)
     }
   }
+
+  /// From now on, a call of the host by this thread ends the process with a crash.
+  func beginEnd() { endingThread.store(pthread_self(), ordering: .relaxed) }
 
   /// Runs the body of an [owner] function on its call, if this thread may do that now.
   func enter(

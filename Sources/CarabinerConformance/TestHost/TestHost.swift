@@ -70,6 +70,8 @@ internal import Synchronization
   static let maximumScratchBytes = 1 << 20
 
   let state = Locked(State())
+  /// The thread that ends and runs destructors; 0 if none does.
+  let endingThread = Atomic<pthread_t>(0)
   let resumed = TestHostBell()
   let timers = TestHostTimers()
   /// Shared with the supervisor; nil in tests of the test host itself.

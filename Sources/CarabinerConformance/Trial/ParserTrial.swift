@@ -54,9 +54,53 @@ struct ParserTrial {
       body: [0xA1, 0x64, 0x64, 0x61, 0x74, 0x61, 0xA2, 0x61, 0x61, 0x01, 0x61, 0x74, 0x62, 0xC3, 0xA9]),
   ]
 
-  private let trial: InterceptorTrial
+  static let foreignWord = "word\u{1F600}\u{E9}"
+  /// Texts that parsers of other content types may take.
+  private static let plainBodies = [
+    "a,b\n1,\"x, y\"\n\(foreignWord),2\n", json, "a=1\nb=\(foreignWord)\n", "a: 1\nb: \(foreignWord)\n\n",
+    "<a b=\"1\">\(foreignWord)</a>", "1 2 3\n",
+  ]
 
-  init(_ trial: InterceptorTrial) { self.trial = trial }
+  private let trial: InterceptorTrial
+  private let samples: [Sample]
+
+  /// Adds the content types that the interceptor announces or looks for to the usual ones.
+  init(_ trial: InterceptorTrial) {
+    self.trial = trial
+    let announced =
+      (trial.interceptor.accept ?? "").split(separator: ",").map {
+        $0.prefix { $0 != ";" }.trimmingPrefix { $0 == " " }.lowercased()
+      } + trial.words.mediaTypes
+    let usual = Self.samples
+    let own = announced.filter { type in
+      !type.isEmpty && !usual.contains { $0.header.hasPrefix(type) }
+    }
+    samples = usual + own.flatMap { type in Self.plainBodies.map { Sample(type: "own", header: type, body: Array($0.utf8)) } }
+  }
+
+  /// The content types whose sample the parser reads, as a header has them.
+  var acceptedTypes: [String] {
+    var types: [String] = []
+    try? everyBody { _, exchange, _ in
+      if let type = exchange([]).head.headers.first?.value, !types.contains(type) { types.append(type) }
+    }
+    return types
+  }
+
+  /// Bodies of each content type that end early, or have bytes that are not UTF-8.
+  var malformed: [Exchange] {
+    samples.flatMap { sample in
+      var spoilt = sample.body
+      for place in [spoilt.count / 2, spoilt.count - 4] where place >= 0 { spoilt[place] = 0xFF }
+      let half = Array(sample.body[..<(sample.body.count / 2)])
+      return [("a malformed body", spoilt), ("half of a body", half)].map { name, body in
+        Exchange("\(name) of \(sample.header)") {
+          $0.head.headers = [HeaderSample(name: "Content-Type", value: sample.header)]
+          $0.chunks = [body]
+        }
+      }
+    }
+  }
 
   /// Calls `body` for each sample that the parser accepts, with its bytes, a function that makes an exchange of chunks, and one that parses it.
   ///
@@ -74,7 +118,7 @@ struct ParserTrial {
       return Reading(elements: passage.elements, verdict: passage.verdict)
     }
     var taken = 0
-    for sample in Self.samples where types?.contains(sample.type) ?? true {
+    for sample in samples where types?.contains(sample.type) ?? true {
       func exchange(_ chunks: [[UInt8]]) -> Exchange {
         Exchange("a body of \(sample.header)") {
           $0.head.headers = [HeaderSample(name: "Content-Type", value: sample.header)]

@@ -21,11 +21,10 @@ struct PrintedOutput {
       let saved = fcntl(number, F_DUPFD, 100)
       guard saved >= 0 else { continue }
       let stream = Stream(number: number, saved: saved, path: "./printed-\(number)")
-      close(number)
-      // The lowest free number is the closed one, if there is a standard input.
-      let file = unsafe open(stream.path, O_RDWR | O_CREAT | O_EXCL | O_APPEND, 0o600)
-      if file == number { streams.append(stream) } else { Self.restore(stream) }
-      if file >= 0, file != number { close(file) }
+      unsafe unlink(stream.path)
+      let file = unsafe open(stream.path, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0o600)
+      if file >= 0, dup2(file, number) == number { streams.append(stream) } else { Self.restore(stream) }
+      if file >= 0 { close(file) }
     }
   }
 
@@ -41,8 +40,7 @@ struct PrintedOutput {
   }
 
   private static func restore(_ stream: Stream) {
-    close(stream.number)
-    _ = fcntl(stream.saved, F_DUPFD, stream.number)
+    _ = dup2(stream.saved, stream.number)
     close(stream.saved)
   }
 

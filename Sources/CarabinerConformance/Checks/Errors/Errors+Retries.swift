@@ -8,7 +8,7 @@ extension Check {
     page: Page(
       rule: """
         A stage that asks for RETRY, or is in a chain with a stage that does, gets on_request again with its own state, up to the
-        host's maximum. It works at each attempt.
+        host's maximum. It works at each attempt, and leaves a field of a header as often as with one attempt.
         """,
       reason: "The state survives a retry. A stage that allocates a new state at each attempt leaks the old one.",
       example: #"""
@@ -19,6 +19,21 @@ extension Check {
       var manner = ExchangeRunner.Manner()
       manner.forcedRetries = 3
       try trial.exercise(Exchange.usual, manner)
+      let instance = try trial.instance()
+      defer { instance.destroy() }
+      for stage in trial.stages where stage.mutates.contains(.headers) {
+        func names(_ manner: ExchangeRunner.Manner) -> [String: Int] {
+          let passage = trial.travel([Exchange("a query")], stage, instance, manner)[0]
+          let fields = stage.kind == .graphQL ? passage.operation.headers : passage.request.headers
+          return Dictionary(fields.map { ($0.name.lowercased(), 1) }, uniquingKeysWith: +)
+        }
+        let (once, again) = (names(ExchangeRunner.Manner()), names(manner))
+        for (name, count) in again.sorted(by: { $0.key < $1.key }) where count > max(once[name] ?? 0, 1) {
+          trial.notes.fail(
+            "after three retries there are \(count) fields \(name), and \(once[name] ?? 0) without a retry",
+            at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+        }
+      }
     })
 }
 

@@ -117,7 +117,10 @@ extension Check {
   static let processEndInUse = Check(
     "LC09", level: 5, "lets the process end while it is in use",
     page: Page(
-      rule: "A process that calls exit() with instances alive, undrained, ends within ten seconds and without a crash.",
+      rule: """
+        A process that calls exit() with instances alive, undrained, ends within ten seconds and without a crash. Destructors, also of the
+        data of a thread, call no function of the host.
+        """,
       reason: """
         Programs can end at any moment. Destructors of the library then run while instances still exist and threads still work. A
         destructor that waits for one of them waits forever.
@@ -133,7 +136,14 @@ extension Check {
         let instance = try trial.instance()
         for stage in trial.stages { _ = trial.travel(Exchange.usual, stage, instance) }
       }
+      // The destructors of a thread run when it ends.
+      TestHostThread {
+        try? trial.exercise()
+        FlightRecord.note("a thread ends after its hooks", inHook: false)
+        trial.testHost.beginEnd()
+      }.join()
       FlightRecord.note("the process ends with instances alive", inHook: false)
+      trial.testHost.beginEnd()
     })
 }
 

@@ -62,7 +62,8 @@ extension Check {
     "HI02", level: 5, "withstands extreme JSON",
     page: Page(
       rule: """
-        JSON nested 100,000 deep, huge numbers, lone surrogates and NUL in strings neither crash nor block the plugin.
+        JSON nested 100,000 deep, huge numbers, lone surrogates and NUL in strings neither crash nor block the plugin, on a thread with a
+        stack of 256 KiB.
         """,
       reason: """
         Results are raw JSON. The host checks only their syntax. A recursive parser overflows the stack, and the process ends.
@@ -81,6 +82,8 @@ extension Check {
         ("a NUL in a string", #""a\u0000b""#), ("a NUL in a name", #"{"\u0000":1}"#), ("a name twice", #"{"a":1,"a":2}"#),
         ("an escape at the end of a string", #""\\""#),
       ]
+      var manner = ExchangeRunner.Manner(changesThreads: true)
+      manner.stackBytes = 256 << 10
       try trial.exercise(
         texts.map { name, json in
           Exchange("a result with \(name)") {
@@ -89,7 +92,7 @@ extension Check {
             $0.operation.extensions = #"{"e":\#(json)}"#
             $0.chunks = [Array(#"{"data":\#(json)}"#.utf8)]
           }
-        })
+        }, manner)
     })
 }
 

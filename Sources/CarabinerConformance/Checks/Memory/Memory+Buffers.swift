@@ -1,4 +1,5 @@
 internal import CTestHost
+internal import CarabinerABI
 internal import CarabinerBridge
 internal import Synchronization
 
@@ -54,7 +55,10 @@ extension Check {
         "host->buf_adopt(self, text, length, free, text);                        /* the bytes live until they are dropped */"),
     .interceptor { trial in
       trial.testHost.state.withLock { $0.buffers.keepsAdopted = true }
+      // Freed memory is overwritten at once.
+      CTestHost_overwriteFreed(0x5A)
       try trial.exercise()
+      try answerFromCache(trial)
       let kept = trial.testHost.state.withLock { state in
         defer { state.buffers.kept = [] }
         return state.buffers.kept
@@ -69,6 +73,24 @@ extension Check {
       TestHostThread { for release in kept { release.perform() } }.join()
       trial.testHost.leave()
     })
+}
+
+extension Check {
+  /// Asks a cache for what it has just stored, until it has removed its first entries.
+  private static func answerFromCache(_ trial: InterceptorTrial) throws {
+    guard let stage = trial.stages.first(where: { $0.kind == .cache }) else { return }
+    let instance = try trial.instance()
+    defer { instance.destroy() }
+    for number in 0..<trial.options.times(300, atLeast: 100) {
+      var exchange = Exchange("the entry \(number)") {
+        $0.operation.variables = #"{"first":\#(number)}"#
+        $0.results = [ResultSample(data: #"{"books":[{"id":"\#(number)"}]}"#)]
+      }
+      _ = trial.travel([exchange], stage, instance)
+      exchange.results = []
+      _ = trial.travel([exchange], stage, instance)
+    }
+  }
 }
 
 extension Check {

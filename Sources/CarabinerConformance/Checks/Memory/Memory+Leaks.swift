@@ -24,7 +24,7 @@ extension Check {
       let count = trial.options.times(10_000, atLeast: 1000)
       for stage in trial.stages {
         let place = "\(trial.interceptor.id) \(stage.kind.rawValue)"
-        let kinds = kinds(stage)
+        let kinds = kinds(trial, stage)
         let share = max(count / kinds.count, 100)
         for (exchange, manner) in kinds {
           let deadline = ContinuousClock.now + .seconds(4)
@@ -52,7 +52,7 @@ extension Check {
 
 extension Check {
   /// Every kind of call that a stage may have to clean up after.
-  private static func kinds(_ stage: StageHooks) -> [(Exchange, ExchangeRunner.Manner)] {
+  private static func kinds(_ trial: InterceptorTrial, _ stage: StageHooks) -> [(Exchange, ExchangeRunner.Manner)] {
     let plain = ExchangeRunner.Manner()
     var retried = ExchangeRunner.Manner()
     retried.forcedRetries = 2
@@ -66,7 +66,8 @@ extension Check {
     broken.ending = .error(ErrorSample())
     var failed = Exchange.usual[6]
     failed.name = "a query that is sent three times"
-    return Exchange.usual.map { ($0, plain) } + [(large, plain), (broken, plain), (failed, retried)]
+    let malformed = stage.kind == .parsing ? ParserTrial(trial).malformed.map { ($0, plain) } : []
+    return Exchange.usual.map { ($0, plain) } + [(large, plain), (broken, plain), (failed, retried)] + malformed
   }
 
   static let resourcesOfEndedCalls = Check(

@@ -41,7 +41,7 @@ extension Check {
         let before = ProcessSnapshot.now
         let output = PrintedOutput()
         defer { judge(output, "in its calls", loading.notes) }
-        try trial.exercise()
+        try trial.exercise(Exchange.usual + Exchange.varied(trial.words))
         for lost in ProcessSnapshot.now.lostDescriptors(since: before)
         where !lost.hasPrefix("descriptor 1 ") && !lost.hasPrefix("descriptor 2 ") {
           trial.notes.fail(lost, at: trial.interceptor.id)

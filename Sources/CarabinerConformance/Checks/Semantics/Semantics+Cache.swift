@@ -1,6 +1,7 @@
 internal import CCarabiner
 internal import CarabinerABI
 internal import CarabinerBridge
+internal import CarabinerWire
 
 extension Check {
   static let cacheReads = Check(
@@ -37,7 +38,30 @@ extension Check {
           at: trial.interceptor.id)
       }
       try confusions(trial, stage)
+      keepsSizes(trial, stage, instance)
     })
+
+  /// Asks for results of sizes at which the numbers of small types end.
+  private static func keepsSizes(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance) {
+    for size in [0, 255, 256, 32_768, 65_535, 65_536, 70_000, 1 << 20] {
+      let sample = ResultSample(data: "{\"text\":\"\(String(repeating: "x", count: size))\"}")
+      var exchange = Exchange("a result of \(size) bytes") {
+        $0.operation.variables = #"{"size":\#(size)}"#
+        $0.results = [sample]
+      }
+      _ = trial.travel([exchange], stage, instance)
+      exchange.results = []
+      let passage = trial.travel([exchange], stage, instance)[0]
+      if passage.verdict == Verdict.fail {
+        trial.notes.fail("it stores a result with a text of \(size) bytes and fails to answer with it", at: trial.interceptor.id)
+      }
+      guard passage.steps.first?.verdict == Verdict.respond, let answer = passage.elements.first else { continue }
+      let text = StagedJSON.object(answer.bytes)?["data"]?["text"]?.string
+      trial.notes.expect(
+        text?.utf8.count == size, "it stores a result with a text of \(size) bytes and answers with another one",
+        at: trial.interceptor.id)
+    }
+  }
 
   /// Writes one of two requests that are nearly the same, and asks for the other. Memory of the host is used again, so the addresses of
   /// their texts may be equal.

@@ -1,5 +1,6 @@
 internal import CarabinerABI
 internal import CarabinerBridge
+internal import FoundationEssentials
 
 extension Check {
   static let separateCallers = Check(
@@ -23,11 +24,11 @@ extension Check {
       trial.testHost.state.withLock { $0.isGuarded = false }
       var generator = SeededGenerator(trial.options.seed)
       let words = trial.words
-      for stage in trial.stages {
+      for (stage, isBasic) in trial.stages.flatMap({ [($0, false), ($0, true)] }) {
         let instance = try trial.instance()
         defer { instance.destroy() }
         let place = "\(trial.interceptor.id) \(stage.kind.rawValue)"
-        let callers = (0..<2).map { _ in Caller(words, &generator) }
+        let callers = (0..<2).map { _ in Caller(words, isBasic: isBasic, &generator) }
         let visitor = callers[1].exchange(hasHeaders: false)
         // Headers that a plugin adds for its caller show only where the caller has not sent them.
         let sparing = callers[1].exchange(hasOnlyCredentials: true)
@@ -73,7 +74,8 @@ private struct Caller {
   private let headers: [HeaderSample]
   private let values: [String]
 
-  init(_ words: Vocabulary, _ generator: inout SeededGenerator) {
+  /// - Parameter isBasic: Whether its Authorization has a name and a password in Base64.
+  init(_ words: Vocabulary, isBasic: Bool, _ generator: inout SeededGenerator) {
     var secrets = SecretSearch()
     func text(_ name: String) -> String {
       let value = SecretText.make(&generator)
@@ -81,8 +83,13 @@ private struct Caller {
       return value
     }
     let own = ["Authorization", "Cookie"]
+    let credentials = "\(text("the name of the user")):\(text("the password"))"
     headers =
-      own.map { HeaderSample(name: $0, value: text("the header \($0)"), isSensitive: true) }
+      own.map { name in
+        let isEncoded = isBasic && name == "Authorization"
+        let value = isEncoded ? "Basic \(Data(credentials.utf8).base64EncodedString())" : text("the header \(name)")
+        return HeaderSample(name: name, value: value, isSensitive: true)
+      }
       + words.names.filter { name in !own.contains { $0.lowercased() == name.lowercased() } && name.lowercased() != "content-type"
       }
       .map { HeaderSample(name: $0, value: text("the header \($0)")) }

@@ -1,3 +1,4 @@
+internal import CTestHost
 internal import CarabinerABI
 internal import CarabinerBridge
 internal import CarabinerWire
@@ -64,6 +65,7 @@ extension Check {
         }
       }
       let varied = Exchange.varied(trial.words)
+      keepsNumbers(trial, instance)
       for stage in trial.stages where stage.kind == .graphQL && stage.mutates.contains(.json) {
         for exchange in varied where exchange.results.count == 1 {
           judge(trial.travel([exchange], stage, instance)[0], exchange, trial)
@@ -71,6 +73,27 @@ extension Check {
       }
       try trial.exercise(Exchange.usual + varied)
     })
+
+  /// Sends numbers that a double does not hold, among the members that the plugin looks for.
+  private static func keepsNumbers(_ trial: InterceptorTrial, _ instance: TestHostInstance) {
+    let numbers = ["large": "9007199254740993", "exact": "0.1000000000000000055", "price": "12.50", "small": "1e-400"]
+    for stage in trial.stages where stage.mutates.contains(.variables) {
+      let own = trial.words.names.filter { numbers[$0] == nil }.map { "\"\($0)\":\"x\"" }
+      let exchange = Exchange("variables with large and exact numbers") {
+        $0.operation.variables = "{\((numbers.map { "\"\($0)\":\($1)" } + own).joined(separator: ","))}"
+      }
+      let left = trial.travel([exchange], stage, instance)[0].operation.variables
+      guard left != exchange.operation.variables, let members = left.flatMap({ StagedJSON.object(Array($0.utf8)) }) else {
+        continue
+      }
+      for (name, before) in numbers {
+        guard let after = members[name] else { continue }
+        trial.notes.expect(
+          after.number?.lexeme == before, "it changes the number \(before) of the variables into \(after)",
+          at: trial.interceptor.id)
+      }
+    }
+  }
 
   /// Compares a replaced result with its original.
   private static func judge(_ passage: ExchangeResult, _ exchange: Exchange, _ trial: InterceptorTrial) {
@@ -110,7 +133,9 @@ extension Check {
     .interceptor { trial in
       guard !trial.options.capabilities.contains("varies") else { throw TrialNotes.Skip("it declares that its answers vary") }
       for stage in trial.stages {
-        let runs = try (0..<2).map { _ -> [String] in
+        let runs = try (0..<2).map { number -> [String] in
+          // Memory that nothing was written to has other bytes each time.
+          CTestHost_overwriteFreed(number == 0 ? 0x5A : 0xA7)
           let instance = try trial.instance()
           defer { instance.destroy() }
           return trial.travel(Exchange.usual, stage, instance).map(\.fingerprint)

@@ -1,5 +1,6 @@
 internal import CarabinerABI
 internal import CarabinerBridge
+internal import CarabinerWire
 
 extension Check {
   static let parserChunks = Check(
@@ -14,9 +15,10 @@ extension Check {
         """#,
       remedy: "Keep incomplete data in your state, and continue at the same place with the next chunk."),
     .interceptor { trial in
-      try ParserTrial(trial).everyBody(of: ["application/json", "application/cbor", "lines", "events"]) {
+      try ParserTrial(trial).everyBody(of: ["application/json", "application/cbor", "lines", "events", "own"]) {
         body, exchange, travel in
         let whole = travel(exchange([body]))
+        keepsCharacters(trial, body, whole)
         readsAnyLength(trial, body, exchange, travel)
         var generator = SeededGenerator(trial.options.seed)
         var cuts = [body.map { [$0] }, [[]] + body.map { [$0] } + [[]]]
@@ -37,6 +39,18 @@ extension Check {
 }
 
 extension Check {
+  /// Looks for a word with characters beyond U+FFFF, where its beginning is.
+  private static func keepsCharacters(_ trial: InterceptorTrial, _ body: [UInt8], _ reading: ParserTrial.Reading) {
+    let word = ParserTrial.foreignWord
+    guard String(decoding: body, as: UTF8.self).contains(word) else { return }
+    for element in reading.elements {
+      guard let result = StagedJSON.object(element.bytes) else { continue }
+      let text = JSONValue.object(result).serializedText
+      trial.notes.expect(
+        !text.contains(word.prefix(4)) || text.contains(word), "it changes the text \(word) of a body", at: trial.interceptor.id)
+    }
+  }
+
   /// Reads a JSON body with a long text.
   private static func readsAnyLength(
     _ trial: InterceptorTrial, _ body: [UInt8], _ exchange: ([[UInt8]]) -> Exchange, _ travel: (Exchange) -> ParserTrial.Reading

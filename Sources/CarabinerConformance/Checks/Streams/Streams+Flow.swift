@@ -94,7 +94,10 @@ extension Check {
         var exchange = Exchange("a query that is \(name)")
         exchange.results = []
         exchange.chunks = []
-        exchange.ending = name == "failed" ? .error(ErrorSample()) : .cancel
+        // The fault of a client: a stage that stops asking a broken server counts none of these.
+        let failure = ErrorSample(code: 404, httpStatus: 404, message: "the server answered with status 404")
+        if name == "failed" { exchange.head.status = 404 }
+        exchange.ending = name == "failed" ? .error(failure) : .cancel
         var manner = ExchangeRunner.Manner()
         if name == "cancelled in its first hook" {
           manner.cancelsDuring = stage.kind == .cache ? .onRead : stage.kind == .parsing ? .onHead : .onRequest
