@@ -46,7 +46,10 @@ extension Exchange {
       }
     }
     let documents = [" \n\t ", "# a comment", "#", "{", "\"\"\""].map { document in
-      Exchange("the document \(document.debugDescription)") { $0.operation.document = document }
+      Exchange("the document \(document.debugDescription)") {
+        $0.operation.document = document
+        $0.isMalformed = true
+      }
     }
     return headers + members + documents + [
       Exchange("an operation with a long name") {

@@ -52,6 +52,7 @@ internal import CarabinerBridge
       testHost.newCall(), hooks.kind, needs: hooks.needs, mutates: hooks.mutates,
       interceptor: interceptor, exchange: exchange, isGuarded: testHost.state.withLock { $0.isGuarded })
     call.changesThreads = manner.changesThreads
+    call.isMalformed = exchange.isMalformed
     FlightRecord.note(exchange.name, inHook: false)
     testHost.open(call)
     unsafe state = nil

@@ -94,6 +94,8 @@ struct Exchange: Sendable {
   var chunks: [[UInt8]] = [Array(#"{"data":{"books":"#.utf8), Array(#"[]}}"#.utf8)]
   var results = [ResultSample()]
   var ending = Ending.end
+  /// Whether the plugin may pass on what a host refuses, because the document or the body is malformed itself.
+  var isMalformed = false
 
   init(_ name: String, _ change: (inout Exchange) -> Void = { _ in }) {
     self.name = name

@@ -20,6 +20,7 @@ extension TestHost {
           call, .emit, Status.state, "stages \(isResult ? "a result" : "a chunk") in a hook that cannot stage one")
       }
       if isResult, StagedJSON.object(bytes) == nil {
+        if call.isMalformed { return Status.invalid }
         return state.complain(call, "SE05", .failure, "emit() was given a result that is not a JSON object", Status.invalid)
       }
       call.staged.elements.append(Staged.Element(kind: kind, bytes: bytes, flags: flags))

@@ -106,6 +106,7 @@ extension TestHost {
           call, "SE05", .failure, "field_set() was given variables or extensions that are not a JSON object", Status.invalid)
       }
       if part == .document || part == .url || part == .method, bytes?.isEmpty ?? true {
+        if call.isMalformed { return Status.invalid }
         return state.complain(call, "SE05", .failure, "field_set() removes a mandatory part", Status.invalid)
       }
       call.replace(part, by: bytes)

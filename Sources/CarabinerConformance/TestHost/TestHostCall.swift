@@ -43,6 +43,8 @@ internal import Glibc
   var deputy: pthread_t?
   /// Whether each hook runs on another thread.
   var changesThreads = false
+  /// As ``Exchange/isMalformed``.
+  var isMalformed = false
   var token = Token.none
   var staged = Staged()
   /// How many elements the hook was refused because its window is full.

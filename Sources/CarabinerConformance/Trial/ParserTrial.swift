@@ -97,6 +97,7 @@ struct ParserTrial {
         Exchange("\(name) of \(sample.header)") {
           $0.head.headers = [HeaderSample(name: "Content-Type", value: sample.header)]
           $0.chunks = [body]
+          $0.isMalformed = true
         }
       }
     }
@@ -123,6 +124,7 @@ struct ParserTrial {
         Exchange("a body of \(sample.header)") {
           $0.head.headers = [HeaderSample(name: "Content-Type", value: sample.header)]
           $0.chunks = chunks
+          $0.isMalformed = sample.type == "own"
         }
       }
       // If a parser makes no result of the valid body, invalid ones prove nothing.

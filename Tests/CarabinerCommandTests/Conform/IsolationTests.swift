@@ -38,7 +38,8 @@ struct IsolationTests {
 
   /// The plugins whose check runs in a worker.
   static let crossing = BadPlugin.all.filter { plugin in
-    if ["SE08", "SE20", "ER06"].contains(plugin.check) { return false }
+    // In a worker, hooks run on the worker's stack.
+    if ["SE08", "SE20", "ER06"].contains(plugin.check) || plugin.name == "HI02-depth" { return false }
     return plugin.check.hasPrefix("SE") || plugin.check.hasPrefix("ER") || plugin.check.hasPrefix("HI")
       || plugin.check.hasPrefix("FZ")
       || ["ST01", "ST02", "ST03", "ST04", "ST06", "ST07", "TH01", "TH02", "TH03", "TH04", "TH05", "LC05", "LC06", "LC07", "LC08"]
@@ -55,8 +56,8 @@ struct IsolationTests {
     let (found, expected) = (try outcome(of: plugin.check, in: worker), try outcome(of: plugin.check, in: inProcess))
     #expect(found.status == expected.status)
     // Sixteen threads meet in another exchange each time, also in one process. A fuzzed plugin that crashes does not do so after the same
-    // number of cases.
-    if !["TH02", "FZ01"].contains(plugin.check) { #expect(found == expected) }
+    // number of cases. A worker releases calls later.
+    if !["TH02", "FZ01", "LC08"].contains(plugin.check) { #expect(found == expected) }
     #expect(worker.first { $0["id"]?.string == plugin.check }?["isolation"] == "worker")
   }
 

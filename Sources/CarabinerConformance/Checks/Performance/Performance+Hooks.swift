@@ -112,6 +112,7 @@ extension Check {
           func time(_ chunks: Int) -> UInt64 {
             let exchange = Exchange("a body in \(chunks) chunks") { exchange in
               if let type { exchange.head.headers = [HeaderSample(name: "Content-Type", value: type)] }
+              exchange.isMalformed = true
               exchange.chunks = (0..<chunks).map { _ in Array(repeating: UInt8(ascii: "a"), count: 1024) }
             }
             var least = UInt64.max

@@ -1,4 +1,5 @@
 /* Calls a function of libcurl without linking it. The harness has libcurl itself, so the linker finds it. */
+/* ONLY: LD03 */
 #include <carabiner.h>
 
 char *curl_version(void);
