@@ -4,7 +4,7 @@ internal import CarabinerWire
 extension Exchange {
   /// A text longer than the buffers of careless plugins.
   private static let long = String(repeating: "long-", count: 200)
-  /// Whatever the place where a plugin cuts a text, one of them has a character across it.
+  /// One of them has a character across the place where a plugin cuts texts.
   static let foreign = ["", "a", "ab", "abc"].map { $0 + String(repeating: "é\u{1F600}ß", count: 60) }
 
   /// The texts that a client may send as the value of a header.

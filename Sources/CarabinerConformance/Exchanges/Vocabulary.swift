@@ -42,7 +42,7 @@ struct Vocabulary: Sendable {
 
   /// Names of headers in constants without ends, which follow each other: `X-TenantRateLimit-Reset`.
   ///
-  /// A name may begin wherever a small letter or the end of another text is before a capital one, so some of them are no names.
+  /// A name may begin wherever a small letter or the end of another text is before a capital one, so some of them are not names.
   private static func joinedNames(_ bytes: [UInt8]) -> [String] {
     guard let object = try? SharedObject(bytes) else { return [] }
     var found: [String] = []
