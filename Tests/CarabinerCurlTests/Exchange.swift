@@ -48,7 +48,7 @@ struct Answer {
 extension CurlTransport {
   /// Sends one request and reads the whole response.
   func fetch(
-    _ url: String, method: String = "POST", headers: HTTPHeaders = [:], body: String? = "{}", timeout: Double = 60
+    _ url: String, method: String = "POST", headers: HTTPHeaders = [:], body: String? = "{}", timeout: Double = 300
   ) async throws -> Answer {
     var request = Carabiner.URLRequest(url: try #require(URL(string: url)), httpMethod: method, headers: headers)
     request.httpBody = body.map { Data($0.utf8) }
@@ -59,7 +59,7 @@ extension CurlTransport {
 
   /// Sends one request that must fail in the transport.
   func failure(
-    _ url: String, method: String = "POST", timeout: Double = 60, sourceLocation: SourceLocation = #_sourceLocation
+    _ url: String, method: String = "POST", timeout: Double = 300, sourceLocation: SourceLocation = #_sourceLocation
   ) async throws -> TransportError {
     try await #require(throws: TransportError.self, sourceLocation: sourceLocation) {
       _ = try await fetch(url, method: method, body: method == "GET" ? nil : "{}", timeout: timeout)

@@ -54,7 +54,7 @@ struct PrintableURLTests {
     "CarabinerBridge/Bridge/Stages/HTTPMessage.swift": 1, "CarabinerBridge/Bridge/Calls/GroupCall+HTTP.swift": 1,
     "CarabinerBridge/Services/PluginFetch.swift": 1,
     // The values that all messages hide.
-    "CarabinerHost/Host/ChainRuntime.swift": 2,
+    "CarabinerHost/Runtime/ChainRuntime.swift": 2,
   ]
 
   private static func sources() throws -> [(path: String, text: String)] {
