@@ -69,9 +69,6 @@ static int allow_beside(struct dl_phdr_info *info, size_t size, void *context) {
 /* Allows /proc/self.  The rule applies to the kernel's object of this folder, which exists only as long as it is in use, so the
  * descriptor stays open.  Access through links out of the folder (fd, cwd, root) is checked at their targets. */
 static int allow_own_process(const struct wall *wall) {
-  /* Files that say how busy and how large the machine is. */
-  for (const char *const *path = (const char *const[]){"/proc/loadavg", "/proc/meminfo", "/proc/cpuinfo", NULL}; *path; path++)
-    allow(wall, *path, READ_FILE);
   int place = open("/proc/self", O_PATH | O_CLOEXEC);
   struct landlock_path_beneath_attr below = {.allowed_access = READ, .parent_fd = place};
   return place < 0 ? -1 : (int)syscall(SYS_landlock_add_rule, wall->rules, LANDLOCK_RULE_PATH_BENEATH, &below, 0);
