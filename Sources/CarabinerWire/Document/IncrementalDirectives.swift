@@ -6,6 +6,12 @@ extension String {
   /// The document is not parsed, so a directive in a string or a comment counts too. An empty document is known only to the server, by
   /// its hash or its id, so it counts.
   package var mayBeIncremental: Bool {
+    // The search is in each request, and most documents have no directive.
+    let hasSign = unsafe utf8.withContiguousStorageIfAvailable { bytes in
+      guard let first = bytes.baseAddress else { return false }
+      return unsafe memchr(first, Int32(UInt8(ascii: "@")), bytes.count) != nil
+    }
+    if hasSign == false { return isEmpty }
     let document = utf8Span.span
     var place = 0
     while let sign = document.place(ofSignFrom: place) {
@@ -17,7 +23,7 @@ extension String {
 }
 
 extension Span<UInt8> {
-  /// The place of the next `@`; nil if there is none. The search is in each request, and most documents have none.
+  /// The place of the next `@`; nil if there is none.
   fileprivate func place(ofSignFrom start: Int) -> Int? {
     unsafe withUnsafeBufferPointer { bytes in
       guard start < bytes.count, let first = bytes.baseAddress,
