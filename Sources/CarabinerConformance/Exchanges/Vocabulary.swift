@@ -30,12 +30,13 @@ struct Vocabulary: Sendable {
   init(_ bytes: [UInt8]) {
     var names = Self.usualNames
     var phrases = ["http://", "https://example.org/a", "\r\n", "é\u{1F600}"]
-    for text in Self.texts(bytes) {
+    let constants = (try? SharedObject(bytes)).map { object in object.constants.map { bytes[$0] } } ?? []
+    for text in Self.texts(constants) {
       let name = text.drop { $0 == "\"" }.prefix { $0 != "\"" && $0 != ":" && $0 != "=" }
       if Self.isName(name), !names.contains(String(name)) { names.append(String(name)) }
       if !text.contains("%"), !phrases.contains(text) { phrases.append(text) }
     }
-    for name in Self.joinedNames(bytes) where !names.contains(name) { names.append(name) }
+    for name in Self.joinedNames(constants) where !names.contains(name) { names.append(name) }
     self.names = Array(names.prefix(Self.maximumNames))
     self.phrases = Array(phrases.prefix(Self.maximumPhrases))
   }
@@ -43,11 +44,10 @@ struct Vocabulary: Sendable {
   /// Names of headers in constants without ends, which follow each other: `X-TenantRateLimit-Reset`.
   ///
   /// A name may begin wherever a small letter or the end of another text is before a capital one, so some of them are not names.
-  private static func joinedNames(_ bytes: [UInt8]) -> [String] {
-    guard let object = try? SharedObject(bytes) else { return [] }
+  private static func joinedNames(_ constants: [ArraySlice<UInt8>]) -> [String] {
     var found: [String] = []
-    for range in object.constants {
-      for run in bytes[range].split(whereSeparator: { !($0.isASCIILetter || $0 == UInt8(ascii: "-")) }) {
+    for bytes in constants {
+      for run in bytes.split(whereSeparator: { !($0.isASCIILetter || $0 == UInt8(ascii: "-")) }) {
         let places = run.indices.filter {
           run[$0].isASCIICapital && ($0 == run.startIndex || !run[$0 - 1].isASCIICapital && run[$0 - 1] != UInt8(ascii: "-"))
         }
@@ -69,11 +69,10 @@ struct Vocabulary: Sendable {
   }
 
   /// Printable texts between NUL bytes, in mapped memory that is neither code nor the names of symbols.
-  private static func texts(_ bytes: [UInt8]) -> [String] {
-    guard let object = try? SharedObject(bytes) else { return [] }
+  private static func texts(_ constants: [ArraySlice<UInt8>]) -> [String] {
     var found: [String] = []
-    for range in object.constants {
-      for piece in bytes[range].split(separator: 0) where lengths.contains(piece.count) {
+    for bytes in constants {
+      for piece in bytes.split(separator: 0) where lengths.contains(piece.count) {
         // Text behind other data begins after its last byte that is not printable.
         let text = piece.suffix(from: piece.lastIndex { !(0x20...0x7E).contains($0) }.map { $0 + 1 } ?? piece.startIndex)
         if lengths.contains(text.count) { found.append(String(decoding: text, as: UTF8.self)) }

@@ -1,4 +1,4 @@
-/* Reads past the end of a view: a number in a header is read until a byte that is no digit. */
+/* Reads past the end of a view: a number in a header is read until a byte that is not a digit. */
 /* ONLY: ME01 */
 /* Gives responses an Age-Limit header, from max-age in Cache-Control, at most one hour. */
 #include <carabiner.h>
