@@ -127,7 +127,10 @@ static void answer(struct lane *lane, struct call *call, crb_verdict verdict, co
   deliver(lane, &post, &answer);
 }
 
-void complete(struct lane *lane, struct call *call, crb_verdict verdict) { answer(lane, call, verdict, NULL); }
+/* Answers for a hook that was resumed. */
+void complete(struct lane *lane, struct call *call, crb_verdict verdict) {
+  answer(lane, call, verdict, verdict == CRB_PENDING ? "resume() with PENDING" : NULL);
+}
 
 static void copy_facts(struct call *call) {
   const struct CCrossing_snapshot *from = call->snapshot;
@@ -164,13 +167,13 @@ static void settle(struct lane *lane, struct call *call, crb_verdict verdict) {
       end_row(lane);
       if (CCrossing_pend(lane->down, lane->up, &post)) ring_bell();
     } else if (verdict == CRB_PENDING) {
-      answer(lane, call, token_verdict(token), NULL);
+      complete(lane, call, token_verdict(token));
     } else {
       answer(lane, call, verdict, "a token was taken with suspend() but the hook answered without PENDING");
     }
     return;
   }
-  answer(lane, call, verdict, NULL);
+  answer(lane, call, verdict, verdict == CRB_PENDING ? "PENDING without a token from suspend()" : NULL);
 }
 
 static crb_verdict invoke(struct lane *lane, struct call *call, void (*hook)(void), const void *event) {

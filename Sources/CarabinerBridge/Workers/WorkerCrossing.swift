@@ -44,8 +44,6 @@ final class WorkerCrossing: Sendable {
     var ticket = WorkerLane.Ticket.none
     /// Whether the hook was taken from a worker that ended.
     var wasRepeated = false
-    /// Whether its plugin has suspended the hook.
-    var isPending = false
     /// When it stops waiting for a worker, in nanoseconds of the monotonic clock.
     var waitsUntil = UInt64.max
   }
@@ -129,8 +127,6 @@ final class WorkerCrossing: Sendable {
     return (lane, ticket)
   }
 
-  func notePending() { place.withLock { $0.isPending = true } }
-
   /// Completes the hook with the answer of its worker.
   ///
   /// - Returns: The rule that the answer breaks; nil if it breaks none.
@@ -141,10 +137,6 @@ final class WorkerCrossing: Sendable {
     var verdict = WorkerInstance.verdict(answer)
     let isCurrent = enter { group, hook, stage in
       problem = instance.apply(answer, to: group, hook, stage, process)
-      // The token is the host's own, so it does not show that the plugin has none.
-      if verdict == Verdict.pending, !place.withLock(\.isPending) {
-        group.loss = .fault(instance.name, hook, "PENDING without a token from suspend()")
-      }
       if group.loss != nil { verdict = Verdict.lost }
     }
     instance.keep(answer, visit, process)

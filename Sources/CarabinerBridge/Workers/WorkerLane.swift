@@ -323,10 +323,7 @@ internal import Synchronization
     let found = unsafe CCrossing_announce(down, up, ticket.slot, ticket.generation, &answer)
     let outcome = outcome(found, answer, ticket, atMost: WorkerInstance.directBytes)
     switch outcome {
-    case .notYet: return outcome
-    case .pending:
-      crossing.notePending()
-      return outcome
+    case .notYet, .pending: return outcome
     case .answered, .invalid: return take(ticket, from: crossing) ? outcome : .notYet
     }
   }
@@ -351,8 +348,7 @@ internal import Synchronization
     for (crossing, ticket) in waiting {
       let outcome = look(ticket)
       switch outcome {
-      case .notYet: continue
-      case .pending: crossing.notePending()
+      case .notYet, .pending: continue
       case .answered, .invalid: if take(ticket, from: crossing) { body(crossing, ticket, outcome) }
       }
     }

@@ -105,11 +105,18 @@ static void check_memory(void) {
 static void check_hooks(void) {
   NUMBER("continue", verdict(PROBE, "continue"), CRB_CONTINUE);
   NUMBER("an odd verdict", verdict(PROBE, "odd"), 77);
-  NUMBER("PENDING without a token", verdict(PROBE, "nothing"), CRB_PENDING);
-  struct result result = run(1, PROBE, ++calls, "wait-fault");
-  NUMBER("a token without PENDING", result.verdict, CRB_FAIL);
-  value_of(&result, CCROSSING_FAILURE, NULL, &record);
-  NUMBER("its flags", record.b, CRB_ERROR_PLUGIN_FAULT);
+  static const struct { const char *mode, *fault; } broken[] = {
+      {"nothing", "PENDING without a token from suspend()"},
+      {"wait-pending", "resume() with PENDING"},
+      {"wait-fault", "a token was taken with suspend() but the hook answered without PENDING"},
+  };
+  struct result result;
+  for (unsigned mode = 0; mode < sizeof broken / sizeof *broken; mode++) {
+    result = run(1, PROBE, ++calls, broken[mode].mode);
+    NUMBER(broken[mode].mode, result.verdict, CRB_FAIL);
+    TEXT("its fault", value_of(&result, CCROSSING_FAILURE, NULL, &record), broken[mode].fault);
+    NUMBER("its flags", record.b, CRB_ERROR_PLUGIN_FAULT);
+  }
   TEXT("facts", said(PROBE, ++calls, "facts"), "42 1073741824 1 2 1 0");
   TEXT("headers", said(PROBE, ++calls, "see-headers"), "0 -1 0 0 0 3 0 2");
   TEXT("document", said(PROBE, ++calls, "see-document"), "0 { hero }");

@@ -133,6 +133,8 @@ static crb_verdict wait(crb_call call, const char *what) {
   if (!strcmp(what, "now")) {
     crb_status once = host->resume(token, CRB_CONTINUE), twice = host->resume(token, CRB_CONTINUE);
     say_number(call, once * 100 + twice);
+  } else if (!strcmp(what, "pending")) {
+    host->resume(token, CRB_PENDING);
   } else if (!strcmp(what, "late")) {
     late = token;
     late_call = call;
