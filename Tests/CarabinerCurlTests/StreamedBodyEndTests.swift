@@ -151,7 +151,7 @@ struct StreamedBodyEndTests {
     try await transport.expectIntact(server)
   }
 
-  @Test("J0.12: an HTTP leg that retries fails with the same stream, and succeeds with a new one", arguments: [true, false])
+  @Test("J0.12: an HTTP chain that retries fails with the same stream, and succeeds with a new one", arguments: [true, false])
   func retried(isNew: Bool) async throws {
     struct Repeating: HTTPInterceptor {
       func intercept(request: Carabiner.URLRequest, next: NextHTTPInterceptorFunction) async throws -> HTTPResponse {
@@ -166,7 +166,7 @@ struct StreamedBodyEndTests {
     let (transport, count) = (try CurlTransport.tested(), Counter())
     let first = HTTPBody.stream(PullStream(Data("1".utf8)))
     let url = try #require(URL(string: server.origin))
-    let leg = HTTPLeg(interceptors: [Repeating()], transport: transport)
+    let chain = HTTPChain(interceptors: [Repeating()], transport: transport)
     let make: @Sendable () -> Carabiner.URLRequest = {
       var request = Carabiner.URLRequest(url: url)
       let number = count.increment()
@@ -174,9 +174,9 @@ struct StreamedBodyEndTests {
       return request
     }
     if isNew {
-      #expect(try await leg.send(make).chunks.collected() == Data("answer".utf8))
+      #expect(try await chain.send(make).chunks.collected() == Data("answer".utf8))
     } else {
-      let error = try await #require(throws: TransportError.self) { _ = try await leg.send(make) }
+      let error = try await #require(throws: TransportError.self) { _ = try await chain.send(make) }
       #expect(error.code == .bodyNotRepeatable)
     }
     #expect(server.requests.count == (isNew ? 2 : 1))

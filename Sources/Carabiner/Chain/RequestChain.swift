@@ -16,8 +16,8 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
   }
 
   let interceptors: RequestInterceptors
-  let leg: TransportKind
-  /// Whether the leg is HTTP. A look at ``leg`` copies its transport.
+  let transportKind: TransportKind
+  /// Whether the transport is HTTP. A look at ``transportKind`` copies its transport.
   private let isOverHTTP: Bool
   let store: ApolloStore
   let maximumAttempts: Int
@@ -30,13 +30,13 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
   @exclusivity(unchecked) private nonisolated(unsafe) var wasSent = false
 
   init(
-    _ request: Request, interceptors: RequestInterceptors, leg: TransportKind, store: ApolloStore, maximumAttempts: Int,
+    _ request: Request, interceptors: RequestInterceptors, transportKind: TransportKind, store: ApolloStore, maximumAttempts: Int,
     observer: any ChainObserver
   ) {
     unsafe lastSent = request
     self.interceptors = interceptors
-    self.leg = leg
-    isOverHTTP = if case .http = leg { true } else { false }
+    self.transportKind = transportKind
+    isOverHTTP = if case .http = transportKind { true } else { false }
     self.store = store
     self.maximumAttempts = maximumAttempts
     self.observer = observer
@@ -208,7 +208,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
 
   /// The way without HTTP: the transport returns results.
   @inline(never) private func fetchResults(_ request: Request) async -> InterceptorResultStream<Request> {
-    guard case .results(let transport) = leg else { return await fetchOverHTTP(request) }
+    guard case .results(let transport) = transportKind else { return await fetchOverHTTP(request) }
     do {
       let includesRecords = keepsRecords(of: request)
       return try await transport.results(for: request).compactMap { response in
@@ -262,12 +262,12 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
   }
 }
 
-extension RequestChain: HTTPLegParts {
+extension RequestChain: HTTPChainParts {
   var httpInterceptors: [any HTTPInterceptor] { interceptors.http }
 
   var httpTransport: any HTTPTransport {
     get throws {
-      guard case .http(let transport) = leg else {
+      guard case .http(let transport) = transportKind else {
         throw RequestChainError(
           .invalidRequest, "this chain has no HTTP transport; send operations through its result transport")
       }

@@ -123,7 +123,7 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
 
   private func noResults(_ request: Request) -> RequestChainError {
     let step =
-      switch (request.fetchBehavior.networkFetch, chain.leg) {
+      switch (request.fetchBehavior.networkFetch, chain.transportKind) {
       case (.never, _): "the cache does not have it"
       case (_, .http):
         request.context.httpResponse.map {

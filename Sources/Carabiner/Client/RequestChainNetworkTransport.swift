@@ -3,7 +3,7 @@ public import FoundationEssentials
 /// Runs each operation through its own request chain.
 public struct RequestChainNetworkTransport: UploadingNetworkTransport {
   /// The default of ``maximumAttempts``.
-  public static let defaultMaximumAttempts = HTTPLeg.defaultMaximumAttempts
+  public static let defaultMaximumAttempts = HTTPChain.defaultMaximumAttempts
 
   /// Creates the interceptors of each operation.
   public let interceptorProvider: any InterceptorProvider
@@ -13,7 +13,7 @@ public struct RequestChainNetworkTransport: UploadingNetworkTransport {
   public let additionalHeaders: HTTPHeaders
   /// The format of operations in HTTP requests, unless a request has its own options.
   public let wireOptions: WireOptions
-  private let leg: TransportKind
+  private let transportKind: TransportKind
   /// The store that the cache stage reads and writes.
   public let store: ApolloStore
   /// The maximum number of attempts of a request, including retries of the operation and of the HTTP request. Above it, the
@@ -30,7 +30,7 @@ public struct RequestChainNetworkTransport: UploadingNetworkTransport {
     observer: any ChainObserver = CacheFailureLog()
   ) {
     self.init(
-      interceptorProvider: interceptorProvider, endpointURL: endpointURL, leg: .http(httpTransport), store: store,
+      interceptorProvider: interceptorProvider, endpointURL: endpointURL, transportKind: .http(httpTransport), store: store,
       additionalHeaders: additionalHeaders, wireOptions: wireOptions, maximumAttempts: maximumAttempts, observer: observer)
   }
 
@@ -46,17 +46,17 @@ public struct RequestChainNetworkTransport: UploadingNetworkTransport {
     observer: any ChainObserver = CacheFailureLog()
   ) {
     self.init(
-      interceptorProvider: interceptorProvider, endpointURL: endpointURL, leg: .results(resultTransport), store: store,
+      interceptorProvider: interceptorProvider, endpointURL: endpointURL, transportKind: .results(resultTransport), store: store,
       additionalHeaders: additionalHeaders, wireOptions: wireOptions, maximumAttempts: maximumAttempts, observer: observer)
   }
 
   private init(
-    interceptorProvider: any InterceptorProvider, endpointURL: URL, leg: TransportKind, store: ApolloStore,
+    interceptorProvider: any InterceptorProvider, endpointURL: URL, transportKind: TransportKind, store: ApolloStore,
     additionalHeaders: HTTPHeaders, wireOptions: WireOptions, maximumAttempts: Int, observer: any ChainObserver
   ) {
     self.interceptorProvider = interceptorProvider
     self.endpointURL = endpointURL
-    self.leg = leg
+    self.transportKind = transportKind
     self.store = store
     self.additionalHeaders = additionalHeaders
     self.wireOptions = wireOptions
@@ -107,12 +107,14 @@ public struct RequestChainNetworkTransport: UploadingNetworkTransport {
   public func send<Request: GraphQLRequest>(
     _ request: Request
   ) throws -> PullStream<GraphQLResponse<Request.Operation>> {
-    var (interceptors, leg) = (try interceptorProvider.interceptors(for: request.operation, context: request.context), leg)
+    var interceptors = try interceptorProvider.interceptors(for: request.operation, context: request.context)
+    var transportKind = transportKind
     if request.context.isTraced, let tracer = request.context.tracer {
-      (interceptors, leg) = (interceptors.traced(by: tracer), leg.traced(by: tracer))
+      (interceptors, transportKind) = (interceptors.traced(by: tracer), transportKind.traced(by: tracer))
     }
     let chain = RequestChain<Request>(
-      request, interceptors: interceptors, leg: leg, store: store, maximumAttempts: maximumAttempts, observer: observer)
+      request, interceptors: interceptors, transportKind: transportKind, store: store, maximumAttempts: maximumAttempts,
+      observer: observer)
     let execution = RequestExecution(chain: chain, request: request)
     return PullStream { try await execution.next() }
   }

@@ -9,7 +9,7 @@ struct HTTPExchange: Sendable {
   private static let drainTime = Duration.milliseconds(100)
 
   private let request: HTTPRequest<Data?>
-  private let leg: Result<HTTPLeg, any Error>
+  private let chain: Result<HTTPChain, any Error>
   private let context: Carabiner.RequestContext
   private let figures = ExchangeFigures()
 
@@ -21,11 +21,11 @@ struct HTTPExchange: Sendable {
     let context = Carabiner.RequestContext(tracer: tracer)
     self.context = context
     let operation = request.exchange?.operation ?? DynamicOperation(document: "", operationName: request.url.path())
-    leg = transport.flatMap { transport in
+    chain = transport.flatMap { transport in
       Result {
         let interceptors = try stages?.interceptors(for: operation, context: context).http ?? []
         // Bodies of errors have a meaning, so the interceptor for the status must not hide them.
-        return HTTPLeg(
+        return HTTPChain(
           interceptors: interceptors.filter { !($0 is Carabiner.ResponseCodeInterceptor) }, transport: transport, context: context
         )
       }
@@ -45,7 +45,7 @@ struct HTTPExchange: Sendable {
     do {
       let sent = request.wire(body: request.message.map { .data($0) })
       figures.sent(request.message?.count ?? 0)
-      return try await leg.get().send({ sent }, reading: read)
+      return try await chain.get().send({ sent }, reading: read)
     } catch {
       return HTTPResponse(failure: ConnectError(sending: error))
     }
@@ -79,7 +79,7 @@ struct HTTPExchange: Sendable {
     do {
       let sent = request.wire(body: try await body(pipe))
       defer { figures.sent(pipe.sentBytes) }
-      return (try await leg.get().send({ sent }, reading: { try await deliver($0, to: callbacks) }), nil)
+      return (try await chain.get().send({ sent }, reading: { try await deliver($0, to: callbacks) }), nil)
     } catch {
       let error = ConnectError(sending: error)
       return (error.code, error)

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 /// One request of a client and the results of its response.
 struct ClientExchange: Sendable {
   private let client: Transferred<URLSessionClient>
-  private let leg: HTTPLeg
+  private let chain: HTTPChain
   private let limits: ResponseLimits
   private let request: URLRequest
   private let transfer: ClientTransfer
@@ -28,7 +28,7 @@ struct ClientExchange: Sendable {
     let found = try? made.get()
     let interceptors = (found?.http ?? []).filter { !($0 is Carabiner.ResponseCodeInterceptor) }
     self.limits = limits ?? (found?.parser as? Carabiner.JSONResponseParsingInterceptor)?.limits ?? ResponseLimits()
-    leg = HTTPLeg(interceptors: interceptors, transport: transport, context: context)
+    chain = HTTPChain(interceptors: interceptors, transport: transport, context: context)
     if case .failure(let error) = made { setupError = error } else { setupError = nil }
   }
 
@@ -42,7 +42,7 @@ struct ClientExchange: Sendable {
         request.takesParts = true
         return request
       }
-      try await leg.send(make, reading: deliver)
+      try await chain.send(make, reading: deliver)
       client.value.urlSession(session, task: transfer.task, didCompleteWithError: nil)
     } catch {
       let error = Task.isCancelled ? CancellationError() : error

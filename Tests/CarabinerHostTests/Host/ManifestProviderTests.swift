@@ -110,9 +110,9 @@ struct ManifestProviderTests {
       """)
     let manifest = try await ManifestProvider(manifest: chain.manifest)
     let interceptors = try manifest.interceptors(for: call(name, type), context: RequestContext())
-    let leg = HTTPLeg(interceptors: interceptors.http, transport: try CurlTransport())
+    let httpChain = HTTPChain(interceptors: interceptors.http, transport: try CurlTransport())
     let url = try #require(URL(string: "\(chain.upstream.origin)/\(name)"))
-    let response = try await leg.send { Carabiner.URLRequest(url: url, httpBody: Data("not JSON".utf8)) }
+    let response = try await httpChain.send { Carabiner.URLRequest(url: url, httpBody: Data("not JSON".utf8)) }
     let body = try await response.chunks.collected()
     #expect(String(decoding: body, as: UTF8.self) == stamped(isStamped ? "one" : ""))
   }
@@ -139,7 +139,7 @@ struct ManifestProviderTests {
     let transport = try CurlTransport()
     do {
       let interceptors = try ManifestProvider(host).interceptors(for: call("Slow", .query), context: RequestContext()).http
-      let response = try await HTTPLeg(interceptors: interceptors, transport: transport).send {
+      let response = try await HTTPChain(interceptors: interceptors, transport: transport).send {
         Carabiner.URLRequest(url: url, httpMethod: "GET")
       }
       try await chain.build("two")

@@ -129,7 +129,7 @@ struct ResultTransportTests {
         interceptorProvider: provider, endpointURL: url, resultTransport: transport))
   }
 
-  @Test("GraphQL interceptors and cache are passed, HTTP interceptors and parser are not, and the tracer sees the leg")
+  @Test("GraphQL interceptors and cache are passed, HTTP interceptors and parser are not, and the tracer sees the transport")
   func stages() async throws {
     struct Never: HTTPInterceptor {
       func intercept(request: URLRequest, next: NextHTTPInterceptorFunction) async throws -> HTTPResponse {

@@ -1,7 +1,7 @@
 /// Sends HTTP requests through interceptors to a transport, and again if one of them throws an ``HTTPRetry``.
 ///
 /// It is the HTTP part of a chain, for calls that are not GraphQL.
-package struct HTTPLeg: HTTPLegParts {
+package struct HTTPChain: HTTPChainParts {
   /// The default number of attempts of a request.
   package static let defaultMaximumAttempts = 10
 
@@ -14,7 +14,7 @@ package struct HTTPLeg: HTTPLegParts {
   var httpTransport: any HTTPTransport { transport }
   var takesParts: Bool { false }
 
-  /// The leg of one call.
+  /// Creates the chain of one call.
   ///
   /// - Parameters:
   ///   - interceptors: The HTTP interceptors, outermost first.

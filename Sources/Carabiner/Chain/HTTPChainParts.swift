@@ -1,8 +1,8 @@
 /// The parts of a chain that an HTTP request passes: interceptors and transport.
 ///
-/// A ``RequestChain`` and an ``HTTPLeg`` share the way through them. This is a protocol and not a value in the chain, because a value
+/// A ``RequestChain`` and an ``HTTPChain`` share the way through them. This is a protocol and not a value in the chain, because a value
 /// would be copied for each interceptor that calls `next`.
-protocol HTTPLegParts: Sendable {
+protocol HTTPChainParts: Sendable {
   /// The HTTP interceptors, outermost first.
   var httpInterceptors: [any HTTPInterceptor] { get }
   /// The transport after the last interceptor.
@@ -13,7 +13,7 @@ protocol HTTPLegParts: Sendable {
   var takesParts: Bool { get }
 }
 
-extension HTTPLegParts {
+extension HTTPChainParts {
   /// The HTTP interceptors from `start` on, then the transport.
   ///
   /// Interceptors that see only heads are skipped on the way down and called on the way up.
