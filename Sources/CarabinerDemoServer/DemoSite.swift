@@ -92,7 +92,7 @@ final class DemoSite: Sendable {
     let document = try document(for: parameters)
     let exchange = GraphQLExchange(
       library: library, acceptance: acceptance, settings: settings,
-      surroundings: RequestSurroundings(isAuthenticated: isAuthenticated, headers: request.headers, pause: pause))
+      context: RequestContext(isAuthenticated: isAuthenticated, headers: request.headers, pause: pause))
     return try await exchange.reply(to: document, with: parameters)
   }
 

@@ -5,7 +5,7 @@ struct GraphQLExchange: Sendable {
   let library: Library
   let acceptance: Acceptance
   let settings: DemoSite.Settings
-  let surroundings: RequestSurroundings
+  let context: RequestContext
 
   func reply(to document: String, with parameters: GraphQLParameters) async throws(RequestRefusal) -> DemoReply {
     let plan: RequestPlan
@@ -20,7 +20,7 @@ struct GraphQLExchange: Sendable {
     }
     if plan.type == .subscription { return try subscription(plan) }
     var executor = Executor(
-      library: library, surroundings: surroundings, defers: plan.isDeferred && acceptance.takesDeferred, limits: settings.limits)
+      library: library, context: context, defers: plan.isDeferred && acceptance.takesDeferred, limits: settings.limits)
     let result = await executor.result(of: plan, on: plan.type == .mutation ? .mutation : .query)
     return executor.deferred.isEmpty
       ? try whole(.object(result), status: 200) : streamed(DeferredParts(result, executor), "deferSpec=20220824")
@@ -49,7 +49,7 @@ struct GraphQLExchange: Sendable {
     do {
       let schedule = try CountdownSchedule(plan, heartbeat: settings.heartbeat)
       return streamed(
-        CountdownParts(library: library, surroundings: surroundings, plan: plan, schedule: schedule), "subscriptionSpec=1.0")
+        CountdownParts(library: library, context: context, plan: plan, schedule: schedule), "subscriptionSpec=1.0")
     } catch {
       return try whole(GraphQLProblem.response([error]), status: acceptance.format.requestErrorStatus)
     }

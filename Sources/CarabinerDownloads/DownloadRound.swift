@@ -30,7 +30,7 @@ struct DownloadRound {
   /// Finds or downloads each file once.
   ///
   /// - Throws: ``ManifestError`` with all failures.
-  mutating func bringFiles() throws {
+  mutating func downloadFiles() throws {
     var missing: [DownloadEntry] = []
     var jobs: [DownloadQueue.Job<CachedPlugin>] = []
     for entry in entries where found.files[entry.digest] == nil && !missing.contains(where: { $0.digest == entry.digest }) {
@@ -63,7 +63,7 @@ struct DownloadRound {
   }
 
   /// Asks for the sidecar of each entry.
-  mutating func bringSidecars() throws {
+  mutating func downloadSidecars() throws {
     var jobs: [DownloadQueue.Job<[UInt8]>] = []
     for entry in entries {
       let (downloader, request) = try request(

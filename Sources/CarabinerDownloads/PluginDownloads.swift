@@ -47,8 +47,8 @@ package struct PluginDownloads: Sendable {
       let needed = kept.union(entries.map(\.digest))
       cache.evict(downTo: limits.maximumCacheBytes, keeping: needed)
       defer { cache.evict(downTo: limits.maximumCacheBytes, keeping: kept) }
-      try round.bringFiles()
-      if needsSidecars { try round.bringSidecars() }
+      try round.downloadFiles()
+      if needsSidecars { try round.downloadSidecars() }
       return round.found
     } catch let problem as ManifestProblem {
       throw ManifestError(path: manifest.path, problems: manifest.placed([problem]))

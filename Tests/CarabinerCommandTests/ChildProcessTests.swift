@@ -43,7 +43,7 @@ struct ChildProcessTests {
   }
 
   @Test("a process has its streams, its folder, its variables, and no other descriptor")
-  func surroundings() throws {
+  func streamsFolderAndVariables() throws {
     let process = ChildProcess()
     process.executableURL = URL(filePath: "/bin/sh")
     process.arguments = ["-c", "cat; pwd; echo $GREETING; ls /proc/self/fd; exit 7"]

@@ -9,7 +9,7 @@ import Testing
 struct StreamedBodyTests {
   private struct Fault: Error, Equatable {}
 
-  private enum Surroundings {
+  private enum TaskValues {
     @TaskLocal static var word = "none"
   }
 
@@ -120,8 +120,8 @@ struct StreamedBodyTests {
       try peer.respond(body: String(decoding: request.body, as: UTF8.self))
     })
     let transport = try CurlTransport.tested()
-    let chunks = PullStream<Data> { .last(Data(Surroundings.word.utf8)) }
-    let text = try await Surroundings.$word.withValue("bound") {
+    let chunks = PullStream<Data> { .last(Data(TaskValues.word.utf8)) }
+    let text = try await TaskValues.$word.withValue("bound") {
       try await transport.send(request(server.origin, .stream(chunks))).chunks.collected()
     }
     #expect(text == Data("bound".utf8))

@@ -8,8 +8,8 @@ import Testing
 struct DeferTests {
   private func parts(_ document: String, _ variables: JSONObject = [:]) async throws -> [String] {
     let plan = try RequestPlan(document: document, operationName: nil, variables: variables)
-    let surroundings = RequestSurroundings(pause: { _ in })
-    var executor = Executor(library: Library(), surroundings: surroundings, defers: true)
+    let context = RequestContext(pause: { _ in })
+    var executor = Executor(library: Library(), context: context, defers: true)
     var source = DeferredParts(await executor.result(of: plan, on: .query), executor)
     var parts: [String] = []
     while let part = await source.next() { parts.append(part.description) }
@@ -58,7 +58,7 @@ struct DeferTests {
   func bytes() async throws {
     let writer = MultipartWriter(specification: "deferSpec=20220824")
     let plan = try RequestPlan(document: "{ ... @defer { __typename } }", operationName: nil, variables: [:])
-    var executor = Executor(library: Library(), surroundings: RequestSurroundings(), defers: true)
+    var executor = Executor(library: Library(), context: RequestContext(), defers: true)
     let first = await executor.result(of: plan, on: .query)
     var bytes: [UInt8] = []
     for await piece in MultipartBody(writer: writer, source: DeferredParts(first, executor)) { bytes += piece }

@@ -8,10 +8,10 @@ import Testing
 struct ExecutionTests {
   private func run(
     _ document: String, _ variables: JSONObject = [:], library: Library = Library(), limits: RequestLimits = RequestLimits(),
-    surroundings: RequestSurroundings = RequestSurroundings()
+    context: RequestContext = RequestContext()
   ) async throws -> JSONValue {
     let plan = try RequestPlan(document: document, operationName: nil, variables: variables, limits: limits)
-    var executor = Executor(library: library, surroundings: surroundings, limits: limits)
+    var executor = Executor(library: library, context: context, limits: limits)
     return .object(await executor.result(of: plan, on: plan.type == .mutation ? .mutation : .query))
   }
 
@@ -117,11 +117,11 @@ struct ExecutionTests {
   }
 
   @Test("the secret needs a token, and headers are echoed")
-  func surroundings() async throws {
+  func tokensAndHeaders() async throws {
     let document = "{ secret echoHeader(name: \"X-A\") none: echoHeader(name: \"X-B\") }"
     #expect(try await run(document)["errors"]?[0]?["extensions"]?["code"] == "UNAUTHENTICATED")
-    let known = RequestSurroundings(isAuthenticated: true, headers: ["x-a": "1"])
-    let data = try await run(document, surroundings: known)["data"]
+    let known = RequestContext(isAuthenticated: true, headers: ["x-a": "1"])
+    let data = try await run(document, context: known)["data"]
     #expect(data?["secret"]?.string?.isEmpty == false)
     #expect(data?["echoHeader"] == "1")
     #expect(data?["none"] == .null)
@@ -130,9 +130,9 @@ struct ExecutionTests {
   @Test("slow waits for the given time, within limits", arguments: [(0.25, true), (-1, false), (31, false), (1e300, false)])
   func slow(seconds: Double, isGood: Bool) async throws {
     let pauses = Pauses()
-    let surroundings = RequestSurroundings(pause: { await pauses.note($0) })
+    let context = RequestContext(pause: { await pauses.note($0) })
     let result = try await run(
-      "query ($s: Float!) { slow(seconds: $s) }", ["s": JSONValue(floatLiteral: seconds)], surroundings: surroundings)
+      "query ($s: Float!) { slow(seconds: $s) }", ["s": JSONValue(floatLiteral: seconds)], context: context)
     #expect((result["errors"] == nil) == isGood)
     #expect(await pauses.all == (isGood ? [.seconds(seconds)] : []))
   }

@@ -9,7 +9,7 @@ package enum WatchedProcess {
     case signal(Int32)
     /// It ran longer than the timeout and was killed.
     case timeout
-    /// It was killed because the caller asked for it through ``Surroundings/stop``.
+    /// It was killed because the caller asked for it through ``Settings/stop``.
     case stopped
     /// It started more processes than allowed and was killed with them.
     case crowd
@@ -18,7 +18,7 @@ package enum WatchedProcess {
   }
 
   /// The environment of a program and how it is watched.
-  package struct Surroundings: Sendable {
+  package struct Settings: Sendable {
     /// Variables in the form `NAME=value`.
     package var environment: [String]
     /// The working folder; nil for that of this process.
@@ -36,7 +36,7 @@ package enum WatchedProcess {
     /// How many processes it may have in addition to itself; nil for any number.
     package var maximumProcesses: Int?
 
-    /// Creates surroundings with an environment only.
+    /// Creates settings with an environment only.
     package init(environment: [String]) { self.environment = environment }
   }
 
@@ -47,7 +47,7 @@ package enum WatchedProcess {
     package let errors: String
     /// The bytes it wrote to descriptor 3.
     package let report: String
-    /// How many other processes of its group were alive when it ended. Counted only with ``Surroundings/hasReport``.
+    /// How many other processes of its group were alive when it ended. Counted only with ``Settings/hasReport``.
     package let leftovers: Int
   }
 
@@ -58,27 +58,27 @@ package enum WatchedProcess {
   ///   - timeout: When the whole group is killed. The group is also killed when the program ends: a process it left running
   ///     would keep the pipes open.
   package static func run(
-    _ path: String, _ arguments: [String], _ surroundings: Surroundings, timeout: Duration
+    _ path: String, _ arguments: [String], _ settings: Settings, timeout: Duration
   ) throws(HostError) -> Outcome {
-    let output = try ReadEnd.make(keepingLast: surroundings.lastOutput)
-    let errors = try ReadEnd.make(keepingLast: surroundings.lastOutput)
-    let report = try surroundings.hasReport ? ReadEnd.make() : nil
+    let output = try ReadEnd.make(keepingLast: settings.lastOutput)
+    let errors = try ReadEnd.make(keepingLast: settings.lastOutput)
+    let report = try settings.hasReport ? ReadEnd.make() : nil
     let ends = [output, errors] + (report.map { [$0] } ?? [])
     defer { for end in ends { end.close() } }
-    let process = try spawn(path, arguments, surroundings, output: output.writer, errors: errors.writer, report: report?.writer)
+    let process = try spawn(path, arguments, settings, output: output.writer, errors: errors.writer, report: report?.writer)
     for end in ends { end.closeWriter() }
     let watch = CLinux_openProcess(process)
     defer { if watch >= 0 { Glibc.close(watch) } }
     var early: End?
     if watch >= 0 {
-      let crowd = surroundings.maximumProcesses.map { most in { ProcessGroup.members(of: process) > most } }
-      early = wait(watch, ends, report: report, stop: surroundings.stop, until: .now + timeout, isCrowd: crowd)
-      if early == .timeout, let grace = surroundings.abortGrace {
+      let crowd = settings.maximumProcesses.map { most in { ProcessGroup.members(of: process) > most } }
+      early = wait(watch, ends, report: report, stop: settings.stop, until: .now + timeout, isCrowd: crowd)
+      if early == .timeout, let grace = settings.abortGrace {
         kill(process, SIGABRT)
-        _ = wait(watch, ends, report: report, stop: surroundings.stop, until: .now + grace)
+        _ = wait(watch, ends, report: report, stop: settings.stop, until: .now + grace)
       }
     }
-    let leftovers = surroundings.hasReport ? ProcessGroup.members(of: process) : 0
+    let leftovers = settings.hasReport ? ProcessGroup.members(of: process) : 0
     // The leader has not been reaped yet, so its group number cannot belong to another process.
     kill(-process, SIGKILL)
     var status: Int32 = 0
@@ -121,7 +121,7 @@ package enum WatchedProcess {
   }
 
   private static func spawn(
-    _ path: String, _ arguments: [String], _ surroundings: Surroundings, output: Int32, errors: Int32, report: Int32?
+    _ path: String, _ arguments: [String], _ settings: Settings, output: Int32, errors: Int32, report: Int32?
   ) throws(HostError) -> pid_t {
     var actions = unsafe posix_spawn_file_actions_t()
     var attributes = posix_spawnattr_t()
@@ -135,7 +135,7 @@ package enum WatchedProcess {
     unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
     unsafe posix_spawn_file_actions_adddup2(&actions, errors, 2)
     // Each is first copied to a high number: a descriptor may be 3 or 4 already and would be overwritten by the other.
-    let passed = [report, surroundings.shared]
+    let passed = [report, settings.shared]
     for (index, descriptor) in passed.enumerated() {
       if let descriptor { unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, firstSpare + Int32(index)) }
     }
@@ -143,8 +143,8 @@ package enum WatchedProcess {
       unsafe posix_spawn_file_actions_adddup2(&actions, firstSpare + Int32(index), 3 + Int32(index))
     }
     // The program must not inherit other descriptors of this process.
-    unsafe CLinux_closeFrom(&actions, surroundings.shared != nil ? 5 : report != nil ? 4 : 3)
-    if let directory = surroundings.directory { unsafe CLinux_changeDirectory(&actions, directory) }
+    unsafe CLinux_closeFrom(&actions, settings.shared != nil ? 5 : report != nil ? 4 : 3)
+    if let directory = settings.directory { unsafe CLinux_changeDirectory(&actions, directory) }
     // A child inherits blocked and ignored signals; these are reset.
     var none = sigset_t()
     var all = sigset_t()
@@ -156,7 +156,7 @@ package enum WatchedProcess {
     let flags = CLinux_NEW_SESSION | Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
     unsafe posix_spawnattr_setflags(&attributes, flags)
     var words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
-    var variables = unsafe surroundings.environment.map { unsafe strdup($0) } + [nil]
+    var variables = unsafe settings.environment.map { unsafe strdup($0) } + [nil]
     defer {
       for index in unsafe words.indices { unsafe free(words[index]) }
       for index in unsafe variables.indices { unsafe free(variables[index]) }

@@ -100,10 +100,10 @@ package final class HostedChain: InterceptorProvider {
     // Kept instances report to the board of the predecessor, so the new chain uses the same one.
     board = predecessor?.board ?? BreakerRegistry(now: clock ?? { MonotonicClock.nanoseconds })
     var loadedPlugins = LoadedPlugins(
-      LoadedPlugins.Surroundings(
+      LoadedPlugins.Context(
         environment: environment, store: store, generation: generation, board: board, crashLoop: crashLoop,
         isolation: isolation, launcher: launcher))
-    try loadedPlugins.bringUp(manifest, replacing: predecessor?.current.loadedPlugins, anew: anew) { overrides.runs($0) }
+    try loadedPlugins.load(manifest, replacing: predecessor?.current.loadedPlugins, anew: anew) { overrides.runs($0) }
     self.manifest = manifest
     self.passesGraphQLErrors = passesGraphQLErrors
     state = Mutex(State(overrides: overrides, loadedPlugins: loadedPlugins))
@@ -253,7 +253,7 @@ package final class HostedChain: InterceptorProvider {
     try changing.withLock { _ in
       try Self.check(overrides, manifest)
       var loadedPlugins = state.withLock(\.loadedPlugins)
-      try loadedPlugins.bringUp(manifest) { overrides.runs($0) }
+      try loadedPlugins.load(manifest) { overrides.runs($0) }
       state.withLock { state in
         state.overrides = overrides
         state.loadedPlugins = loadedPlugins

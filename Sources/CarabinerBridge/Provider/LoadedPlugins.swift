@@ -21,7 +21,7 @@ struct LoadedPlugins: Sendable {
   }
 
   /// Values that all entries of a chain share.
-  struct Surroundings: Sendable {
+  struct Context: Sendable {
     /// Time and network for plugins.
     var environment: HostEnvironment
     var store: ApolloStore?
@@ -35,7 +35,7 @@ struct LoadedPlugins: Sendable {
     var launcher: String?
   }
 
-  private let surroundings: Surroundings
+  private let context: Context
   /// The loaded libraries, by entry.
   private(set) var libraries: [String: PluginLibrary] = [:]
   private var members: [String: Member] = [:]
@@ -49,7 +49,7 @@ struct LoadedPlugins: Sendable {
   private(set) var leftOut: [String: StageDecision] = [:]
   private static let logger = Logger(label: "carabiner.host")
 
-  init(_ surroundings: Surroundings) { self.surroundings = surroundings }
+  init(_ context: Context) { self.context = context }
 
   /// Whether an entry is loaded.
   func contains(_ name: String) -> Bool { members[name] != nil }
@@ -74,7 +74,7 @@ struct LoadedPlugins: Sendable {
   ///   - anew: Whether all instances are created again even if unchanged.
   ///   - isWanted: Whether an entry should run.
   /// - Throws: ``ManifestError``, or ``HostError`` with the entry.
-  mutating func bringUp(
+  mutating func load(
     _ manifest: Manifest, replacing predecessor: LoadedPlugins? = nil, anew: Bool = false, _ isWanted: (Manifest.Plugin) -> Bool
   ) throws {
     leftOut = [:]
@@ -82,7 +82,7 @@ struct LoadedPlugins: Sendable {
     let secrets = SecretReferences(directory: manifest.directory)
     for plugin in manifest.plugins where !contains(plugin.name) && isWanted(plugin) {
       do {
-        try bringUp(plugin, manifest, secrets, predecessor, anew: anew)
+        try load(plugin, manifest, secrets, predecessor, anew: anew)
       } catch let problem as ManifestProblem {
         problems.append(problem)
       } catch let violations as ConfigurationViolations {
@@ -93,7 +93,7 @@ struct LoadedPlugins: Sendable {
     guard problems.isEmpty else { throw ManifestError(path: manifest.path, problems: manifest.placed(problems)) }
   }
 
-  private mutating func bringUp(
+  private mutating func load(
     _ plugin: Manifest.Plugin, _ manifest: Manifest, _ secrets: SecretReferences, _ predecessor: LoadedPlugins?, anew: Bool
   ) throws {
     switch plugin.source {
@@ -102,7 +102,7 @@ struct LoadedPlugins: Sendable {
       let dependencies = PluginDependencies(allowed: plugin.libraryPaths, mode: manifest.settings.staging)
       let function = try FFIFunction(
         FFIDeclaration(declaration, at: pointer), at: pointer, dependencies, directory: manifest.directory)
-      members[plugin.name] = .ffi(FFIStage(name: plugin.name, function: function, generation: surroundings.generation))
+      members[plugin.name] = .ffi(FFIStage(name: plugin.name, function: function, generation: context.generation))
     case .url(let url, _):
       throw ManifestProblem(
         .downloadFailed, at: plugin.pointer.appending("url"),
@@ -115,10 +115,10 @@ struct LoadedPlugins: Sendable {
       let interceptor = try library.interceptor(plugin.interceptor)
       var options = try Self.options(plugin, interceptor, secrets)
       options.breakerCoolDown = manifest.settings.breakerCoolDown
-      options.environment = surroundings.environment
-      options.store = surroundings.store
-      options.generation = surroundings.generation
-      options.board = surroundings.board
+      options.environment = context.environment
+      options.store = context.store
+      options.generation = context.generation
+      options.board = context.board
       let files = FileSignature.of(WatchedFiles.named(by: interceptor.configurationSchema, in: plugin.configuration))
       let instance: PluginInstance
       if !anew, predecessor?.watched[plugin.name] == files, let same = predecessor?.reusable(interceptor, library, options) {
@@ -141,7 +141,7 @@ struct LoadedPlugins: Sendable {
     of plugin: Manifest.Plugin, _ file: PluginFile, _ pin: String?, _ manifest: Manifest, _ predecessor: LoadedPlugins?,
     anew: Bool
   ) throws -> PluginLibrary {
-    guard let settings = manifest.isolation(of: plugin, surroundings.isolation).worker else {
+    guard let settings = manifest.isolation(of: plugin, context.isolation).worker else {
       let dependencies = PluginDependencies(allowed: plugin.libraryPaths, mode: manifest.settings.staging)
       return try PluginLibrary.load(file, pin: pin, dependencies, entry: plugin.name)
     }
@@ -167,7 +167,7 @@ struct LoadedPlugins: Sendable {
     of plugin: Manifest.Plugin, _ file: PluginFile, _ settings: WorkerSettings, _ manifest: Manifest,
     _ predecessor: LoadedPlugins?
   ) throws -> WorkerGroup {
-    let members = manifest.plugins.filter { manifest.isolation(of: $0, surroundings.isolation).worker?.group == settings.group }
+    let members = manifest.plugins.filter { manifest.isolation(of: $0, context.isolation).worker?.group == settings.group }
     var (settings, files): (WorkerSettings, [PluginFile]) = (settings, [])
     settings.readablePaths += LibraryFolders.readable(members.reduce(into: []) { $0.formUnion($1.libraryPaths) })
     for member in members {
@@ -186,7 +186,7 @@ struct LoadedPlugins: Sendable {
     let ids = manifest.settings.workerUser.ids
     return try WorkerGroup(
       settings, files, user: ids.map { WorkerOwner(user: $0.user, group: $0.group) },
-      coolDown: manifest.settings.breakerCoolDown, launcher: surroundings.launcher)
+      coolDown: manifest.settings.breakerCoolDown, launcher: context.launcher)
   }
 
   /// Whether the instance of an entry has the configuration that the manifest gives it; true if there is no instance.
@@ -220,7 +220,7 @@ struct LoadedPlugins: Sendable {
 
   /// Whether a plugin may run. A plugin that crashed the host too often is left out or, if the policy forbids that, refused.
   private mutating func mayRun(_ plugin: Manifest.Plugin, _ file: PluginFile) throws -> Bool {
-    guard let crashLoop = surroundings.crashLoop, let accusation = crashLoop.accusation(of: file.digest) else { return true }
+    guard let crashLoop = context.crashLoop, let accusation = crashLoop.accusation(of: file.digest) else { return true }
     guard crashLoop.policy.then == .skip, !plugin.isMandatory else {
       let remedy = plugin.isMandatory ? "it is mandatory and is not left out" : "crash-loop: {then: skip} would leave it out"
       throw ManifestProblem(

@@ -26,20 +26,20 @@ extension ExchangeRunner {
       return event(&call.memory)
     }
     testHost.enter(place)
-    if let schedule = manner.schedule {
+    if let schedule = settings.schedule {
       testHost.timers.setPace(.held)
       testHost.setInterruption { [self] in if testHost.isArmed(call) { play(schedule.beforeReturn, call) } }
     }
-    defer { if manner.schedule != nil { testHost.timers.setPace(.asTimePasses) } }
-    manner.aroundHooks?(true, hook)
+    defer { if settings.schedule != nil { testHost.timers.setPace(.asTimePasses) } }
+    settings.aroundHooks?(true, hook)
     let work = { [self] () -> crb_verdict in
       testHost.state.withLock { _ in call.thread = pthread_self() }
       return unsafe withUnsafeMutablePointer(to: &state) { unsafe body(event, $0) }
     }
-    let canceller = manner.cancelsDuring == hook ? TestHostThread { self.cancel(call) } : nil
+    let canceller = settings.cancelsDuring == hook ? TestHostThread { self.cancel(call) } : nil
     defer { canceller?.join() }
-    var verdict = manner.changesThreads ? TestHostThread.run(stack: manner.stackBytes, work) ?? Verdict.fail : work()
-    manner.aroundHooks?(false, hook)
+    var verdict = settings.changesThreads ? TestHostThread.run(stack: settings.stackBytes, work) ?? Verdict.fail : work()
+    settings.aroundHooks?(false, hook)
     let isLate = testHost.setInterruption(nil)
     let wasPending = verdict == Verdict.pending
     verdict = wasPending ? complete(call, place, isLate) : settled(call, verdict, place)
@@ -52,7 +52,7 @@ extension ExchangeRunner {
     }
     testHost.collectTouches(at: place)
     verdict = judged(verdict, hook, staged, place)
-    if !manner.keepsSteps { passage.steps = [] }
+    if !settings.keepsSteps { passage.steps = [] }
     passage.steps.append(ExchangeResult.Step(hook: hook, verdict: verdict, staged: staged, wasPending: wasPending))
     // A stage gets no more events after its call was cancelled (R9).
     return isCancelled(call) ? Verdict.fail : verdict
@@ -85,14 +85,14 @@ extension ExchangeRunner {
       testHost.breach("ER08", "the hook answered PENDING without a token from suspend()", at: place)
       return Verdict.fail
     }
-    if let schedule = manner.schedule {
+    if let schedule = settings.schedule {
       play((isLate ? schedule.beforeReturn : []) + schedule.afterReturn, call)
       if look() { return token.verdict ?? Verdict.fail }
       // Nothing else wakes it: a cancelled call must end by itself, and no other call may wait forever.
       if isCancelled(call) {
-        if testHost.resumed.wait(manner.grace, until: look) { return token.verdict ?? Verdict.fail }
+        if testHost.resumed.wait(settings.grace, until: look) { return token.verdict ?? Verdict.fail }
         testHost.revoke(call)
-        testHost.breach("ER06", "the hook was not resumed within \(manner.grace) of on_cancel (order: \(schedule))", at: place)
+        testHost.breach("ER06", "the hook was not resumed within \(settings.grace) of on_cancel (order: \(schedule))", at: place)
         testHost.timers.doHeld()
         return Verdict.fail
       }
@@ -100,7 +100,7 @@ extension ExchangeRunner {
     }
     guard waitPatiently(until: look) else {
       testHost.revoke(call)
-      testHost.breach("ER06", "a pending hook was not resumed within \(manner.patience)", at: place)
+      testHost.breach("ER06", "a pending hook was not resumed within \(settings.patience)", at: place)
       return Verdict.fail
     }
     return token.verdict ?? Verdict.fail
@@ -108,10 +108,10 @@ extension ExchangeRunner {
 
   /// Waits as long as a pending hook may wait. A task of the plugin may start late, and arm its timer after all held work was done.
   private func waitPatiently(until look: () -> Bool) -> Bool {
-    let end = ContinuousClock.now + manner.patience
+    let end = ContinuousClock.now + settings.patience
     while !testHost.resumed.wait(.milliseconds(20), until: look) {
       guard ContinuousClock.now < end else { return false }
-      if manner.schedule != nil { testHost.timers.doHeld() }
+      if settings.schedule != nil { testHost.timers.doHeld() }
     }
     return true
   }

@@ -5,7 +5,7 @@ internal import CarabinerBridge
 /// Sends one call through one stage, like a host, and checks every step.
 @safe final class ExchangeRunner {
   /// How hooks are called and waited for.
-  struct Manner: Sendable {
+  struct Settings: Sendable {
     /// Whether each hook runs on its own thread.
     var changesThreads = false
     /// The stack of each hook's own thread; the usual one if nil.
@@ -34,7 +34,7 @@ internal import CarabinerBridge
   let hooks: StageHooks
   let interceptor: String
   let instance: UnsafeMutableRawPointer?
-  var manner = Manner()
+  var settings = Settings()
 
   init(_ testHost: TestHost = .current, _ hooks: StageHooks, of interceptor: String, instance: UnsafeMutableRawPointer?) {
     self.testHost = testHost
@@ -51,7 +51,7 @@ internal import CarabinerBridge
     let call = TestHostCall(
       testHost.newCall(), hooks.kind, needs: hooks.needs, mutates: hooks.mutates,
       interceptor: interceptor, exchange: exchange, isGuarded: testHost.state.withLock { $0.isGuarded })
-    call.changesThreads = manner.changesThreads
+    call.changesThreads = settings.changesThreads
     call.isMalformed = exchange.isMalformed
     FlightRecord.note(exchange.name, inHook: false)
     testHost.open(call)
@@ -59,13 +59,13 @@ internal import CarabinerBridge
     var passage = ExchangeResult(exchange)
     var isInside = begin(call, exchange, &passage)
     if isInside { onward(call, exchange, &passage) }
-    for _ in 0..<manner.forcedRetries where isInside && !passage.hasForwarded {
+    for _ in 0..<settings.forcedRetries where isInside && !passage.hasForwarded {
       countAttempt(of: call)
       isInside = begin(call, exchange, &passage)
       if isInside { onward(call, exchange, &passage) }
     }
     // A retry keeps the stage's state. After an element was delivered there is no retry.
-    while isInside, passage.verdict == Verdict.retry, !passage.hasForwarded, call.attempt < manner.maximumRetries {
+    while isInside, passage.verdict == Verdict.retry, !passage.hasForwarded, call.attempt < settings.maximumRetries {
       countAttempt(of: call)
       isInside = begin(call, exchange, &passage)
       if isInside { onward(call, exchange, &passage) }
@@ -111,7 +111,7 @@ internal import CarabinerBridge
               unsafe hooks.onRequest?(instance, call.handle, state) ?? Verdict.continue
             })
         }
-      guard verdict == Verdict.retry, call.attempt < manner.maximumRetries else {
+      guard verdict == Verdict.retry, call.attempt < settings.maximumRetries else {
         return verdict == Verdict.continue || (hooks.kind == .cache && verdict == Verdict.respond)
       }
       countAttempt(of: call)
@@ -130,7 +130,7 @@ internal import CarabinerBridge
       let hook: Hook = hooks.kind == .cache ? .onWrite : .onResult
       if hooks.kind == .cache, passage.verdict == Verdict.respond { return }
       guard unsafe hooks.onResult != nil, !exchange.results.isEmpty else { break }
-      for number in 0..<(exchange.results.count * manner.repetitions) {
+      for number in 0..<(exchange.results.count * settings.repetitions) {
         let sample = exchange.results[number % exchange.results.count]
         let needs = hooks.needs
         let verdict = unsafe run(
@@ -163,7 +163,7 @@ internal import CarabinerBridge
 
   private func runChunks(_ call: TestHostCall, _ exchange: Exchange, _ passage: inout ExchangeResult) -> Bool {
     guard unsafe hooks.onChunk != nil else { return true }
-    for number in 0..<(exchange.chunks.count * manner.repetitions) {
+    for number in 0..<(exchange.chunks.count * settings.repetitions) {
       let bytes = exchange.chunks[number % exchange.chunks.count]
       let verdict = unsafe run(
         call, .onChunk, &passage,

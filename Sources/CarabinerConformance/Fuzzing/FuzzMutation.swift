@@ -34,7 +34,7 @@ enum FuzzMutation: Sendable, Hashable {
     var faults = FaultPlan()
     var newerAnswer: crb_status = 0
     var configuration: UInt64?
-    var manner = ExchangeRunner.Manner()
+    var settings = ExchangeRunner.Settings()
     var isGuarded = false
     var exchanges: [Exchange]
   }
@@ -74,10 +74,10 @@ enum FuzzMutation: Sendable, Hashable {
       setup.faults.fail(slot, with: slot.answersStatus ? Status.limit : Status.noMemory, after: quota)
     case .newerHost(let status): setup.newerAnswer = status
     case .configuration(let number): setup.configuration = number
-    case .order(let order): setup.manner.schedule = order
-    case .otherThreads: setup.manner.changesThreads = true
-    case .cancels(let hook): setup.manner.cancelsDuring = hook
-    case .attempts(let count): setup.manner.forcedRetries = count
+    case .order(let order): setup.settings.schedule = order
+    case .otherThreads: setup.settings.changesThreads = true
+    case .cancels(let hook): setup.settings.cancelsDuring = hook
+    case .attempts(let count): setup.settings.forcedRetries = count
     case .shortChunks(let size):
       for index in setup.exchanges.indices {
         let body = setup.exchanges[index].chunks.flatMap(\.self).prefix(4096)

@@ -44,7 +44,7 @@ struct FuzzTrial {
     }
     // A refused creation is a legal answer.
     guard let instance = try? trial.instance(configuration) else { return }
-    for stage in trial.stages { _ = trial.travel(setup.exchanges, stage, instance, setup.manner) }
+    for stage in trial.stages { _ = trial.travel(setup.exchanges, stage, instance, setup.settings) }
     instance.destroy()
   }
 }

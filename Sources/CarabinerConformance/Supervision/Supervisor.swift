@@ -136,16 +136,16 @@ package struct Supervisor: Sendable {
       let folder = try ScratchFolder(for: .writing)
       let nonce = String(UInt64.random(in: 0...(.max)), radix: 16) + String(UInt64.random(in: 0...(.max)), radix: 16)
       guard let record = ChildStatusRecord(nonce: nonce) else { return outcome(.harnessError("no shared memory can be made")) }
-      var surroundings = WatchedProcess.Surroundings(environment: environment(folder.path))
-      surroundings.directory = folder.path
-      surroundings.hasReport = true
-      surroundings.shared = record.descriptor
-      surroundings.stop = options.stop
-      surroundings.abortGrace = Self.abortGrace
-      surroundings.lastOutput = Self.maximumOutput
-      surroundings.maximumProcesses = Self.maximumProcesses
+      var settings = WatchedProcess.Settings(environment: environment(folder.path))
+      settings.directory = folder.path
+      settings.hasReport = true
+      settings.shared = record.descriptor
+      settings.stop = options.stop
+      settings.abortGrace = Self.abortGrace
+      settings.lastOutput = Self.maximumOutput
+      settings.maximumProcesses = Self.maximumProcesses
       let ended = try WatchedProcess.run(
-        "/proc/self/exe", options.childArguments + arguments(check, copy, folder.path, trial), surroundings,
+        "/proc/self/exe", options.childArguments + arguments(check, copy, folder.path, trial), settings,
         timeout: check.timeLimit * options.timeScale)
       let contents = TrialReport.read(ended.report, nonce: nonce)
       options.trace?.add(record.events, of: check.id, plugin)

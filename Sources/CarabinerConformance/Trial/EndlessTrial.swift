@@ -16,8 +16,8 @@ struct EndlessTrial {
   func run(_ exchange: Exchange, count: Int) {
     unsafe instance.forCall { memory in
       let traveller = unsafe ExchangeRunner(trial.testHost, stage, of: trial.interceptor.id, instance: memory)
-      traveller.manner.repetitions = count
-      traveller.manner.keepsSteps = false
+      traveller.settings.repetitions = count
+      traveller.settings.keepsSteps = false
       _ = traveller.travel(exchange)
     }
   }

@@ -41,21 +41,23 @@ internal import CarabinerWire
   /// Sends exchanges through a stage of an instance.
   func travel(
     _ exchanges: [Exchange], _ stage: StageHooks, _ instance: TestHostInstance,
-    _ manner: ExchangeRunner.Manner = ExchangeRunner.Manner()
+    _ settings: ExchangeRunner.Settings = ExchangeRunner.Settings()
   ) -> [ExchangeResult] {
     exchanges.map { exchange in
       unsafe instance.forCall { memory in
         let traveller = unsafe ExchangeRunner(testHost, stage, of: interceptor.id, instance: memory)
-        traveller.manner = manner
+        traveller.settings = settings
         return traveller.travel(exchange)
       }
     }
   }
 
   /// Sends the usual exchanges through all stages of a new instance, and destroys it.
-  func exercise(_ exchanges: [Exchange] = Exchange.usual, _ manner: ExchangeRunner.Manner = ExchangeRunner.Manner()) throws {
+  func exercise(
+    _ exchanges: [Exchange] = Exchange.usual, _ settings: ExchangeRunner.Settings = ExchangeRunner.Settings()
+  ) throws {
     let instance = try instance()
     defer { instance.destroy() }
-    for stage in stages { _ = travel(exchanges, stage, instance, manner) }
+    for stage in stages { _ = travel(exchanges, stage, instance, settings) }
   }
 }

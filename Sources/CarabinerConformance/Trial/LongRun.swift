@@ -25,12 +25,12 @@ struct LongRun {
 
   /// Sends the usual exchanges repeatedly; returns the number of calls.
   @discardableResult
-  func run(_ count: Int, _ manner: ExchangeRunner.Manner = ExchangeRunner.Manner()) -> Int {
+  func run(_ count: Int, _ settings: ExchangeRunner.Settings = ExchangeRunner.Settings()) -> Int {
     let start = ContinuousClock.now
     let queueTime = PatientClock.queueTime
     var deadline = start + limit
-    var manner = manner
-    manner.keepsSteps = false
+    var settings = settings
+    settings.keepsSteps = false
     var calls = 0
     while calls < count {
       if ContinuousClock.now >= deadline {
@@ -39,7 +39,7 @@ struct LongRun {
         deadline = start + limit + min(.nanoseconds(Int64(clamping: waited)), limit * Self.maximumExtension)
         guard ContinuousClock.now < deadline else { break }
       }
-      _ = trial.travel([Exchange.usual[calls % Exchange.usual.count]], stage, instance, manner)
+      _ = trial.travel([Exchange.usual[calls % Exchange.usual.count]], stage, instance, settings)
       calls += 1
       if calls % 100 == 0 { forget() }
     }

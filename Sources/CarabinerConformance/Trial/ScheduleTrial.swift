@@ -21,10 +21,10 @@ struct ScheduleTrial {
         for exchange in exchanges {
           hasSuspended = true
           let instance = try trial.instance()
-          var manner = ExchangeRunner.Manner()
-          manner.schedule = schedule
+          var settings = ExchangeRunner.Settings()
+          settings.schedule = schedule
           FlightRecord.note("order: \(schedule)", inHook: false)
-          _ = trial.travel([exchange], stage, instance, manner)
+          _ = trial.travel([exchange], stage, instance, settings)
           instance.destroy()
         }
       }

@@ -12,7 +12,7 @@ struct Executor: Sendable {
   }
 
   private let library: Library
-  private let surroundings: RequestSurroundings
+  private let context: RequestContext
   private let maximumValues: Int
   /// Whether deferred fragments wait. If not, they are computed with the other fields.
   private let defers: Bool
@@ -20,9 +20,9 @@ struct Executor: Sendable {
   private var values = 0
   private(set) var deferred: [DeferredFragment] = []
 
-  init(library: Library, surroundings: RequestSurroundings, defers: Bool = false, limits: RequestLimits = RequestLimits()) {
+  init(library: Library, context: RequestContext, defers: Bool = false, limits: RequestLimits = RequestLimits()) {
     self.library = library
-    self.surroundings = surroundings
+    self.context = context
     self.defers = defers
     maximumValues = limits.values
   }
@@ -87,7 +87,7 @@ struct Executor: Sendable {
     } else {
       do {
         value = try await library.value(
-          of: field.definition.name, in: object, arguments: field.arguments, surroundings: surroundings)
+          of: field.definition.name, in: object, arguments: field.arguments, context: context)
       } catch {
         problems.append(GraphQLProblem(message: error.message, locations: [field.place], path: path, code: error.code))
         if type.isNonNull { throw Bubble() }

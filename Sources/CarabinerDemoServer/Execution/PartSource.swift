@@ -31,20 +31,20 @@ struct DeferredParts: PartSource {
 /// The results of a countdown, timed by its schedule.
 struct CountdownParts: PartSource {
   let library: Library
-  let surroundings: RequestSurroundings
+  let context: RequestContext
   let plan: RequestPlan
   var schedule: CountdownSchedule
 
   mutating func next() async -> JSONValue? {
     // The pause throws when the server shuts down, so the shutdown does not wait for the countdown.
-    guard let step = schedule.next(), (try? await surroundings.pause(step.pause)) != nil else { return nil }
+    guard let step = schedule.next(), (try? await context.pause(step.pause)) != nil else { return nil }
     switch step.event {
     case .heartbeat: return [:]
     case .failure:
       let problem = GraphQLProblem(message: "the countdown broke off", code: "COUNTDOWN_BROKE_OFF")
       return ["payload": nil, "errors": [problem.json]]
     case .number(let number):
-      var executor = Executor(library: library, surroundings: surroundings)
+      var executor = Executor(library: library, context: context)
       return ["payload": .object(await executor.result(of: plan, on: .countdown(number)))]
     }
   }

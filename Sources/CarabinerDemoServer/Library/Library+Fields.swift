@@ -6,13 +6,13 @@ extension Library {
 
   /// The value of an object's field. The arguments have been checked against the schema.
   func value(
-    of field: String, in object: LibraryObject, arguments: JSONObject, surroundings: RequestSurroundings
+    of field: String, in object: LibraryObject, arguments: JSONObject, context: RequestContext
   ) async throws(FieldFailure) -> FieldValue {
     switch object {
-    case .query: try await queryField(field, arguments, surroundings)
+    case .query: try await queryField(field, arguments, context)
     case .mutation: try mutationField(field, arguments)
     case .countdown(let count): .leaf(.number(JSONNumber(count)))
-    case .book(let book): try await bookField(field, of: book, arguments, surroundings)
+    case .book(let book): try await bookField(field, of: book, arguments, context)
     case .author(let author): try authorField(field, of: author)
     case .shelf:
       if field == "room" {
@@ -24,7 +24,7 @@ extension Library {
   }
 
   private func queryField(
-    _ field: String, _ arguments: JSONObject, _ surroundings: RequestSurroundings
+    _ field: String, _ arguments: JSONObject, _ context: RequestContext
   ) async throws(FieldFailure) -> FieldValue {
     let id = arguments["id"]?.string ?? ""
     switch field {
@@ -38,15 +38,15 @@ extension Library {
     case "shelf": return .object(.shelf)
     case "failing": throw FieldFailure("this field always fails", code: "BROKEN")
     case "secret":
-      guard surroundings.isAuthenticated else {
+      guard context.isAuthenticated else {
         throw FieldFailure("no valid token; send one from POST /token", code: "UNAUTHENTICATED")
       }
       return .leaf("the librarian reads the last page first")
     case "slow":
-      try await pause(arguments["seconds"]?.double ?? 0, surroundings)
+      try await pause(arguments["seconds"]?.double ?? 0, context)
       return .leaf("done")
     case "echoHeader":
-      return .leaf(surroundings.headers[(arguments["name"]?.string ?? "").lowercased()].map { .string($0) } ?? .null)
+      return .leaf(context.headers[(arguments["name"]?.string ?? "").lowercased()].map { .string($0) } ?? .null)
     default: throw unknown(field)
     }
   }
@@ -81,7 +81,7 @@ extension Library {
   }
 
   private func bookField(
-    _ field: String, of book: Book, _ arguments: JSONObject, _ surroundings: RequestSurroundings
+    _ field: String, of book: Book, _ arguments: JSONObject, _ context: RequestContext
   ) async throws(FieldFailure) -> FieldValue {
     switch field {
     case "id": return .leaf(.string(book.id))
@@ -94,7 +94,7 @@ extension Library {
     case "borrower": return .leaf(book.borrower.map { .string($0) } ?? .null)
     case "isBorrowed": return .leaf(.bool(book.borrower != nil))
     case "review":
-      try await pause(Double(arguments["afterMilliseconds"]?.int ?? 0) / 1000, surroundings)
+      try await pause(Double(arguments["afterMilliseconds"]?.int ?? 0) / 1000, context)
       return .leaf(.string("\(book.title), \(book.year): still worth every page."))
     default: throw unknown(field)
     }
@@ -110,12 +110,12 @@ extension Library {
     }
   }
 
-  private func pause(_ seconds: Double, _ surroundings: RequestSurroundings) async throws(FieldFailure) {
+  private func pause(_ seconds: Double, _ context: RequestContext) async throws(FieldFailure) {
     guard (0...Self.longestPause).contains(seconds) else {
       throw FieldFailure("a pause lasts 0 to \(Int(Self.longestPause)) seconds", code: "BAD_USER_INPUT")
     }
     do {
-      try await surroundings.pause(.seconds(seconds))
+      try await context.pause(.seconds(seconds))
     } catch {
       throw FieldFailure("the server shuts down, or the request was cancelled", code: "CANCELLED")
     }

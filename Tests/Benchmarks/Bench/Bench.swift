@@ -10,7 +10,7 @@ struct Bench: AsyncParsableCommand {
 }
 
 /// Options of both `run` and `measure`.
-struct SurroundingsOptions: ParsableArguments {
+struct InputOptions: ParsableArguments {
   @Option(help: "Where the plugins of the benchmarks lie.")
   var plugins: String
   @Option(help: "The URL of a server that answers every POST with 1 KB of JSON.")
@@ -20,8 +20,8 @@ struct SurroundingsOptions: ParsableArguments {
   @Option(help: "How long each sample should take, in seconds.")
   var sample = 0.1
 
-  var surroundings: Surroundings {
-    Surroundings(plugins: plugins, server: server, scratch: scratch, sampleSeconds: sample)
+  var inputs: Inputs {
+    Inputs(plugins: plugins, server: server, scratch: scratch, sampleSeconds: sample)
   }
 }
 
@@ -43,15 +43,15 @@ struct Measure: AsyncParsableCommand {
 
   @Argument(help: "The case.")
   var name: String
-  @OptionGroup var options: SurroundingsOptions
+  @OptionGroup var options: InputOptions
 
   func run() async throws {
     guard let benchmark = Benchmark.all.first(where: { $0.name == name }) else {
       throw ValidationError("there is no case \(name); carabiner-bench list shows them")
     }
-    let surroundings = options.surroundings
+    let inputs = options.inputs
     // Not on the main thread, as in a host.
-    let figures = try await Task.detached { try await benchmark.measure(surroundings) }.value
+    let figures = try await Task.detached { try await benchmark.measure(inputs) }.value
     print(String(decoding: try JSONEncoder().encode(figures), as: UTF8.self))
   }
 }
@@ -69,7 +69,7 @@ struct Run: AsyncParsableCommand {
   var json: String?
   @Option(help: "The JSON output of Scripts/guard, to include in the report.")
   var counts: String?
-  @OptionGroup var options: SurroundingsOptions
+  @OptionGroup var options: InputOptions
 
   func validate() throws {
     guard rounds > 0 else { throw ValidationError("--rounds must be above 0") }
@@ -111,7 +111,7 @@ struct Run: AsyncParsableCommand {
     let text = try output.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
     guard process.terminationStatus == 0 else {
-      throw Surroundings.Missing(description: "the process ended with status \(process.terminationStatus)")
+      throw Inputs.Missing(description: "the process ended with status \(process.terminationStatus)")
     }
     return try JSONDecoder().decode([Figure].self, from: text)
   }

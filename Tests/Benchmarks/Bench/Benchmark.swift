@@ -5,7 +5,7 @@ struct Benchmark: Sendable {
   /// One line that describes the measured work.
   let summary: String
   /// Runs the case once, including its warm-up.
-  let measure: @Sendable (Surroundings) async throws -> [Figure]
+  let measure: @Sendable (Inputs) async throws -> [Figure]
 
   /// All cases, in the order of execution and display.
   static let all = stages + chains + fetches + otherClients + texts + caches + hosts + generations + curves + workers
@@ -25,7 +25,7 @@ struct Figure: Sendable, Codable {
 }
 
 /// The inputs of a case.
-struct Surroundings: Sendable {
+struct Inputs: Sendable {
   /// The folder of the benchmark plugins.
   let plugins: String
   /// The URL of a server that answers every POST with 1 KB of JSON.

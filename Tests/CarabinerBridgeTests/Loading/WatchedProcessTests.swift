@@ -5,11 +5,11 @@ import Testing
 @Suite("A child process that is watched")
 struct WatchedProcessTests {
   private static func run(
-    _ script: String, timeout: Duration = .seconds(60), _ change: (inout WatchedProcess.Surroundings) -> Void = { _ in }
+    _ script: String, timeout: Duration = .seconds(60), _ change: (inout WatchedProcess.Settings) -> Void = { _ in }
   ) throws -> WatchedProcess.Outcome {
-    var surroundings = WatchedProcess.Surroundings(environment: ["PATH=/usr/bin:/bin", "GREETING=hello"])
-    change(&surroundings)
-    return try WatchedProcess.run("/bin/sh", ["-c", script], surroundings, timeout: timeout)
+    var settings = WatchedProcess.Settings(environment: ["PATH=/usr/bin:/bin", "GREETING=hello"])
+    change(&settings)
+    return try WatchedProcess.run("/bin/sh", ["-c", script], settings, timeout: timeout)
   }
 
   @Test("stdout and stderr are captured separately, and the status is reported")

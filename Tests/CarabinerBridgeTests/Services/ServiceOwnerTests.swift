@@ -15,7 +15,7 @@ struct ServiceOwnerTests {
   init() throws { plugins = try HostedPlugins() }
 
   /// An environment whose network responds with a fixed text, and which counts timers.
-  private final class Surroundings: Sendable {
+  private final class TimerCounter: Sendable {
     private let counts = Mutex((armed: 0, cancelled: 0))
 
     func environment(_ answer: String) -> HostEnvironment {
@@ -103,10 +103,10 @@ struct ServiceOwnerTests {
   func generations() async throws {
     let file = try await file()
     let fetcher = entry("fetcher", file, "fetch", extra: ", grants: [fetch]")
-    let first = try chain(fetcher, "fetcher", environment: Surroundings().environment("first"))
+    let first = try chain(fetcher, "fetcher", environment: TimerCounter().environment("first"))
     #expect(try await HostedPlugins.name(first) == "first")
     do {
-      let second = try chain(fetcher, "fetcher", environment: Surroundings().environment("second"), replacing: first)
+      let second = try chain(fetcher, "fetcher", environment: TimerCounter().environment("second"), replacing: first)
       #expect(try await HostedPlugins.name(second) == "second")
       #expect(try await HostedPlugins.name(first) == "first")
     }
@@ -117,22 +117,22 @@ struct ServiceOwnerTests {
 
   @Test("timers that are cancelled are given back at once")
   func timers() async throws {
-    let surroundings = Surroundings()
+    let counter = TimerCounter()
     let chain = try chain(
-      entry("p", try await file(), "timers"), "p", environment: surroundings.environment(""))
+      entry("p", try await file(), "timers"), "p", environment: counter.environment(""))
     #expect(try await HostedPlugins.name(chain) == "cancelled 10000")
-    #expect(surroundings.armed >= 10_000)
-    #expect(surroundings.left == 0)
+    #expect(counter.armed >= 10_000)
+    #expect(counter.left == 0)
   }
 
   @Test("a hook that is resumed leaves no timer behind, however long its entry would let it wait")
   func hookTimeout() async throws {
-    let surroundings = Surroundings()
+    let counter = TimerCounter()
     let chain = try chain(
-      entry("p", try await file(), "own-timer", extra: ", timeout: 1h"), "p", environment: surroundings.environment(""))
+      entry("p", try await file(), "own-timer", extra: ", timeout: 1h"), "p", environment: counter.environment(""))
     for _ in 0..<5 { #expect(try await HostedPlugins.name(chain) == "fired") }
     // Each timer of the plugin has fired, and those of the host are cancelled.
-    #expect(surroundings.left <= 5)
+    #expect(counter.left <= 5)
   }
 
   // MARK: Buffers

@@ -83,7 +83,7 @@ struct WorstPlugin: CustomTestStringConvertible, Sendable {
 }
 
 extension WorstPlugin {
-  static let all = endings + processes + descriptors + memory + files + surroundings
+  static let all = endings + processes + descriptors + memory + files + processState
 
   /// The plugin ends the process, or prevents its end.
   private static let endings = [
@@ -188,7 +188,7 @@ extension WorstPlugin {
   ]
 
   /// The plugin changes state that the whole process shares.
-  private static let surroundings = [
+  private static let processState = [
     WorstPlugin(
       "changes-everything",
       #"sigset_t all; sigfillset(&all); sigprocmask(SIG_SETMASK, &all, NULL); chdir("/"); umask(0); setlocale(LC_ALL, "tr_TR.UTF-8"); setenv("PATH", "", 1); clearenv(); nice(19); alarm(1000);"#

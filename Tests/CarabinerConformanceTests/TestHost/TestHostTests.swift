@@ -43,10 +43,12 @@ struct TestHostTests {
     }
   }
 
-  private static func travel(_ stage: StageHooks, _ manner: ExchangeRunner.Manner = ExchangeRunner.Manner()) -> [ExchangeResult] {
+  private static func travel(
+    _ stage: StageHooks, _ settings: ExchangeRunner.Settings = ExchangeRunner.Settings()
+  ) -> [ExchangeResult] {
     Exchange.usual.map { exchange in
       let traveller = unsafe ExchangeRunner(.current, stage, of: "org.carabiner.test.own", instance: nil)
-      traveller.manner = manner
+      traveller.settings = settings
       return traveller.travel(exchange)
     }
   }
@@ -72,18 +74,18 @@ struct TestHostTests {
   func changingThreads() {
     TestHost.current.state.withLock { $0.isGuarded = false }
     let stage = Self.stage()
-    var manner = ExchangeRunner.Manner()
-    manner.changesThreads = true
-    #expect(Self.travel(stage, manner).map(\.fingerprint) == Self.travel(stage).map(\.fingerprint))
+    var settings = ExchangeRunner.Settings()
+    settings.changesThreads = true
+    #expect(Self.travel(stage, settings).map(\.fingerprint) == Self.travel(stage).map(\.fingerprint))
     #expect(TestHost.current.takeBreaches() == [])
   }
 
   @Test("a call cancelled in the middle of a hook still ends with the release of its state")
   func cancelled() {
     TestHost.current.state.withLock { $0.isGuarded = false }
-    var manner = ExchangeRunner.Manner()
-    manner.cancelsDuring = .onResult
-    let kept = Self.travel(Self.stage(), manner).filter { !$0.wasReleased }.map(\.fingerprint)
+    var settings = ExchangeRunner.Settings()
+    settings.cancelsDuring = .onResult
+    let kept = Self.travel(Self.stage(), settings).filter { !$0.wasReleased }.map(\.fingerprint)
     #expect(kept.isEmpty)
     _ = TestHost.current.takeBreaches()
   }

@@ -51,7 +51,7 @@ struct MultipartReaderTests {
   }
 
   @Test("F2: the first delimiter may open the body, a preamble and an epilogue are ignored")
-  func surroundings() throws {
+  func preambleAndEpilogue() throws {
     let core = "--b\r\n\r\nx\r\n--b--"
     for text in [
       core, "\r\n\(core)", "pre\r\n--bb\r\n\(core)", "\(core)\r\nepilogue\r\n--b\r\n\r\ny", "\(core) \t\r\n",

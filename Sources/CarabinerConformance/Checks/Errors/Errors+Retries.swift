@@ -16,18 +16,18 @@ extension Check {
         """#,
       remedy: "if (!*state) *state = calloc(1, sizeof(attempt));"),
     .interceptor { trial in
-      var manner = ExchangeRunner.Manner()
-      manner.forcedRetries = 3
-      try trial.exercise(Exchange.usual, manner)
+      var settings = ExchangeRunner.Settings()
+      settings.forcedRetries = 3
+      try trial.exercise(Exchange.usual, settings)
       let instance = try trial.instance()
       defer { instance.destroy() }
       for stage in trial.stages where stage.mutates.contains(.headers) {
-        func names(_ manner: ExchangeRunner.Manner) -> [String: Int] {
-          let passage = trial.travel([Exchange("a query")], stage, instance, manner)[0]
+        func names(_ settings: ExchangeRunner.Settings) -> [String: Int] {
+          let passage = trial.travel([Exchange("a query")], stage, instance, settings)[0]
           let fields = stage.kind == .graphQL ? passage.operation.headers : passage.request.headers
           return Dictionary(fields.map { ($0.name.lowercased(), 1) }, uniquingKeysWith: +)
         }
-        let (once, again) = (names(ExchangeRunner.Manner()), names(manner))
+        let (once, again) = (names(ExchangeRunner.Settings()), names(settings))
         for (name, count) in again.sorted(by: { $0.key < $1.key }) where count > max(once[name] ?? 0, 1) {
           trial.notes.fail(
             "after three retries there are \(count) fields \(name), and \(once[name] ?? 0) without a retry",

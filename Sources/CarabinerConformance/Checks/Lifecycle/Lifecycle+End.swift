@@ -31,11 +31,11 @@ extension Check {
             let instance = try trial.instance()
             defer { instance.destroy() }
             let count = HookCount()
-            var manner = ExchangeRunner.Manner()
-            manner.aroundHooks = { isBefore, _ in
+            var settings = ExchangeRunner.Settings()
+            settings.aroundHooks = { isBefore, _ in
               if !isBefore, count.next() == drainsAfter { instance.drain() }
             }
-            return trial.travel([exchange], stage, instance, manner)
+            return trial.travel([exchange], stage, instance, settings)
               .flatMap { $0.steps.map { "\($0.hook.name)=\(Verdict.name($0.verdict))" } }
           }
           let expected = try verdicts(nil)

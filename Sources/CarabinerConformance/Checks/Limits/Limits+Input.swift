@@ -82,8 +82,8 @@ extension Check {
         ("a NUL in a string", #""a\u0000b""#), ("a NUL in a name", #"{"\u0000":1}"#), ("a name twice", #"{"a":1,"a":2}"#),
         ("an escape at the end of a string", #""\\""#),
       ]
-      var manner = ExchangeRunner.Manner(changesThreads: true)
-      manner.stackBytes = 256 << 10
+      var settings = ExchangeRunner.Settings(changesThreads: true)
+      settings.stackBytes = 256 << 10
       try trial.exercise(
         texts.map { name, json in
           Exchange("a result with \(name)") {
@@ -92,7 +92,7 @@ extension Check {
             $0.operation.extensions = #"{"e":\#(json)}"#
             $0.chunks = [Array(#"{"data":\#(json)}"#.utf8)]
           }
-        }, manner)
+        }, settings)
     })
 }
 
@@ -121,8 +121,8 @@ extension Check {
       {
         FlightRecord.note("configuration \(text.prefix(60))", inHook: false)
         let value = try? JSONValue(parsing: text)
-        let isLetThrough = value.map { compiled?.violations(in: $0).isEmpty ?? ($0.object != nil) } ?? false
-        if isLetThrough {
+        let isAccepted = value.map { compiled?.violations(in: $0).isEmpty ?? ($0.object != nil) } ?? false
+        if isAccepted {
           (try? trial.instance(text))?.destroy()
         } else {
           // The schema has refused it, so the answer does not matter.
@@ -155,9 +155,9 @@ extension Check {
           let neighbours = (0..<8).map { _ in ChainMutation.random(&generator) }
           for neighbour in neighbours { neighbour.change(&exchange) }
           exchange.name = "neighbours \(number): \(exchange.name)"
-          var manner = ExchangeRunner.Manner()
-          manner.forcedRetries = UInt32.random(in: 0...2, using: &generator)
-          _ = trial.travel([exchange], stage, instance, manner)
+          var settings = ExchangeRunner.Settings()
+          settings.forcedRetries = UInt32.random(in: 0...2, using: &generator)
+          _ = trial.travel([exchange], stage, instance, settings)
         }
       }
     })

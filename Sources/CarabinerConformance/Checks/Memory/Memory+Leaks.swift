@@ -26,14 +26,14 @@ extension Check {
         let place = "\(trial.interceptor.id) \(stage.kind.rawValue)"
         let kinds = kinds(trial, stage)
         let share = max(count / kinds.count, 100)
-        for (exchange, manner) in kinds {
+        for (exchange, settings) in kinds {
           let deadline = ContinuousClock.now + .seconds(4)
           func pass(_ count: Int) -> Double {
             trial.forgetTexts()
             let before = CTestHost_heapInUse()
             var calls = 0
             while calls < count, ContinuousClock.now < deadline {
-              _ = trial.travel([exchange], stage, instance, manner)
+              _ = trial.travel([exchange], stage, instance, settings)
               calls += 1
             }
             trial.settle(.milliseconds(20))
@@ -52,9 +52,9 @@ extension Check {
 
 extension Check {
   /// Every kind of call that a stage may have to clean up after.
-  private static func kinds(_ trial: InterceptorTrial, _ stage: StageHooks) -> [(Exchange, ExchangeRunner.Manner)] {
-    let plain = ExchangeRunner.Manner()
-    var retried = ExchangeRunner.Manner()
+  private static func kinds(_ trial: InterceptorTrial, _ stage: StageHooks) -> [(Exchange, ExchangeRunner.Settings)] {
+    let plain = ExchangeRunner.Settings()
+    var retried = ExchangeRunner.Settings()
     retried.forcedRetries = 2
     let large = Exchange("a query with a large body") {
       let text = String(repeating: "x", count: 100_000)

@@ -26,7 +26,7 @@ extension Check {
         throw TrialNotes.Skip("it imports no allocator")
       }
       for changesThreads in [false, true] {
-        try trial.exercise(Exchange.usual, ExchangeRunner.Manner(changesThreads: changesThreads))
+        try trial.exercise(Exchange.usual, ExchangeRunner.Settings(changesThreads: changesThreads))
         trial.testHost.collectTouches(at: trial.interceptor.id)
       }
       let instance = try trial.instance()

@@ -16,8 +16,8 @@ extension Check {
     timeLimit: .seconds(120),
     .interceptor { trial in
       trial.testHost.state.withLock { $0.isGuarded = false }
-      var manner = ExchangeRunner.Manner(changesThreads: true)
-      manner.stackBytes = 256 << 10
+      var settings = ExchangeRunner.Settings(changesThreads: true)
+      settings.stackBytes = 256 << 10
       let text = JSONValueText.string(trial.words.names.joined(separator: " "), atLeast: 1 << 20)
       let long = Exchange("messages of a mebibyte") {
         $0.results = [
@@ -28,7 +28,7 @@ extension Check {
         $0.operation.variables = "{\"text\":\(text)}"
       }
       FlightRecord.note("hooks on a stack of 256 KiB", inHook: false)
-      try trial.exercise(Exchange.usual + [long], manner)
+      try trial.exercise(Exchange.usual + [long], settings)
     })
 }
 

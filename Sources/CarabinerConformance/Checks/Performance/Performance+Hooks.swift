@@ -29,9 +29,9 @@ extension Check {
         // The first calls make allocations that happen only once.
         _ = trial.travel(Array(repeating: Exchange("a query"), count: 20), stage, instance)
         let clock = HookClock()
-        var manner = ExchangeRunner.Manner()
-        manner.aroundHooks = { isBefore, _ in clock.note(isBefore) }
-        let passages = trial.travel(Array(repeating: Exchange("a query"), count: count), stage, instance, manner)
+        var settings = ExchangeRunner.Settings()
+        settings.aroundHooks = { isBefore, _ in clock.note(isBefore) }
+        let passages = trial.travel(Array(repeating: Exchange("a query"), count: count), stage, instance, settings)
         let isPassing = passages.allSatisfy {
           $0.steps.allSatisfy { $0.verdict == Verdict.continue && !$0.wasPending && !$0.staged.isEdited } && !$0.wasReleased
         }
@@ -45,9 +45,9 @@ extension Check {
         var slow = UInt64.max
         for _ in 0..<40 where slow > 200_000 {
           let clock = HookClock()
-          var manner = ExchangeRunner.Manner()
-          manner.aroundHooks = { isBefore, _ in clock.note(isBefore) }
-          _ = trial.travel(Array(repeating: Exchange("a query"), count: count / 2), stage, instance, manner)
+          var settings = ExchangeRunner.Settings()
+          settings.aroundHooks = { isBefore, _ in clock.note(isBefore) }
+          _ = trial.travel(Array(repeating: Exchange("a query"), count: count / 2), stage, instance, settings)
           slow = min(slow, clock.percentile(0.99))
         }
         if slow > 200_000 { trial.notes.warn("one of 100 hooks takes \(slow / 1000) µs or more", at: place) }
@@ -77,9 +77,9 @@ extension Check {
       defer { instance.destroy() }
       for stage in trial.stages {
         _ = trial.travel(Exchange.usual, stage, instance)
-        var manner = ExchangeRunner.Manner()
-        manner.aroundHooks = { isBefore, hook in if isBefore { counter.begin() } else { counter.end(hook) } }
-        for passage in trial.travel(Exchange.usual, stage, instance, manner) {
+        var settings = ExchangeRunner.Settings()
+        settings.aroundHooks = { isBefore, hook in if isBefore { counter.begin() } else { counter.end(hook) } }
+        for passage in trial.travel(Exchange.usual, stage, instance, settings) {
           for step in passage.steps where step.wasPending { counter.forgive(step.hook) }
         }
         for (hook, call) in counter.take() {
@@ -119,9 +119,9 @@ extension Check {
             // A slow body needs no second look.
             for _ in 0..<5 where least == .max || least < 200_000_000 {
               let clock = HookClock()
-              var manner = ExchangeRunner.Manner()
-              manner.aroundHooks = { isBefore, _ in clock.note(isBefore) }
-              _ = trial.travel([exchange], stage, instance, manner)
+              var settings = ExchangeRunner.Settings()
+              settings.aroundHooks = { isBefore, _ in clock.note(isBefore) }
+              _ = trial.travel([exchange], stage, instance, settings)
               least = min(least, clock.total)
             }
             return least

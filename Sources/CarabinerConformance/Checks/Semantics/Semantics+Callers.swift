@@ -43,11 +43,11 @@ extension Check {
         }
         // A whole call between any two hooks of another one.
         for exchange in [second, visitor, sparing] {
-          var manner = ExchangeRunner.Manner()
-          manner.aroundHooks = { isBefore, _ in
+          var settings = ExchangeRunner.Settings()
+          settings.aroundHooks = { isBefore, _ in
             if !isBefore { judge(trial.travel([exchange], stage, instance)[0], 0, "during a call") }
           }
-          judge(trial.travel([first], stage, instance, manner)[0], 1, "around a call")
+          judge(trial.travel([first], stage, instance, settings)[0], 1, "around a call")
         }
         overlap(trial, stage, callers.map { $0.exchange() }, place)
       }
@@ -57,14 +57,14 @@ extension Check {
   private static func overlap(_ trial: InterceptorTrial, _ stage: StageHooks, _ exchanges: [Exchange], _ place: String) {
     guard let instance = try? trial.instance() else { return }
     defer { instance.destroy() }
-    func elements(_ manner: ExchangeRunner.Manner = ExchangeRunner.Manner()) -> [Staged.Element] {
-      trial.travel([exchanges[0]], stage, instance, manner)[0].elements
+    func elements(_ settings: ExchangeRunner.Settings = ExchangeRunner.Settings()) -> [Staged.Element] {
+      trial.travel([exchanges[0]], stage, instance, settings)[0].elements
     }
     let alone = [elements(), elements()]
     guard alone[0] == alone[1] else { return }
-    var manner = ExchangeRunner.Manner()
-    manner.aroundHooks = { isBefore, _ in if !isBefore { _ = trial.travel([exchanges[1]], stage, instance) } }
-    trial.notes.expect(elements(manner) == alone[0], "a call answers differently while another caller's call runs", at: place)
+    var settings = ExchangeRunner.Settings()
+    settings.aroundHooks = { isBefore, _ in if !isBefore { _ = trial.travel([exchanges[1]], stage, instance) } }
+    trial.notes.expect(elements(settings) == alone[0], "a call answers differently while another caller's call runs", at: place)
   }
 }
 

@@ -98,13 +98,13 @@ extension Check {
         let failure = ErrorSample(code: 404, httpStatus: 404, message: "the server answered with status 404")
         if name == "failed" { exchange.head.status = 404 }
         exchange.ending = name == "failed" ? .error(failure) : .cancel
-        var manner = ExchangeRunner.Manner()
+        var settings = ExchangeRunner.Settings()
         if name == "cancelled in its first hook" {
-          manner.cancelsDuring = stage.kind == .cache ? .onRead : stage.kind == .parsing ? .onHead : .onRequest
+          settings.cancelsDuring = stage.kind == .cache ? .onRead : stage.kind == .parsing ? .onHead : .onRequest
         }
         var calls = 0
         while calls < trial.options.times(300, atLeast: 150), ContinuousClock.now < deadline {
-          _ = trial.travel([exchange], stage, instance, manner)
+          _ = trial.travel([exchange], stage, instance, settings)
           calls += 1
         }
         trial.notes.expect(

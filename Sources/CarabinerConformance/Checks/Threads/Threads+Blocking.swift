@@ -25,9 +25,9 @@ extension Check {
         // Work that is done only once does not delay requests.
         _ = trial.travel(Exchange.usual, stage, instance)
         let clock = BlockingClock()
-        var manner = ExchangeRunner.Manner()
-        manner.aroundHooks = { isBefore, hook in clock.note(isBefore, hook) }
-        for _ in 0..<3 { _ = trial.travel(Exchange.usual, stage, instance, manner) }
+        var settings = ExchangeRunner.Settings()
+        settings.aroundHooks = { isBefore, hook in clock.note(isBefore, hook) }
+        for _ in 0..<3 { _ = trial.travel(Exchange.usual, stage, instance, settings) }
         for (hook, time) in clock.least {
           let text = "\(hook.name) takes \(Double(time / 1000) / 1000) ms"
           let place = "\(trial.interceptor.id) \(stage.kind.rawValue)"
@@ -50,9 +50,9 @@ extension Check {
     let count = trial.options.times(25_000, atLeast: 2500)
     func blocks() -> (calls: Int, clock: BlockingClock) {
       let clock = BlockingClock()
-      var manner = ExchangeRunner.Manner()
-      manner.aroundHooks = { isBefore, hook in clock.note(isBefore, hook) }
-      let calls = LongRun(trial, stage, instance).run(count, manner)
+      var settings = ExchangeRunner.Settings()
+      settings.aroundHooks = { isBefore, hook in clock.note(isBefore, hook) }
+      let calls = LongRun(trial, stage, instance).run(count, settings)
       return (calls, clock)
     }
     let (tried, before) = blocks()
@@ -99,13 +99,13 @@ extension Check {
       let instance = try trial.instance()
       look("\(id) create")
       for stage in trial.stages {
-        var manner = ExchangeRunner.Manner()
-        manner.aroundHooks = { isBefore, hook in
+        var settings = ExchangeRunner.Settings()
+        settings.aroundHooks = { isBefore, hook in
           if isBefore { _ = watch.note(true) } else { look("\(id) \(stage.kind.rawValue).\(hook.name)") }
         }
         let start = watch.held
-        _ = trial.travel(Exchange.varied(trial.words), stage, instance, manner)
-        LongRun(trial, stage, instance).run(trial.options.times(5000, atLeast: 1500), manner)
+        _ = trial.travel(Exchange.varied(trial.words), stage, instance, settings)
+        LongRun(trial, stage, instance).run(trial.options.times(5000, atLeast: 1500), settings)
         if watch.held > start, trial.notes.findings.isEmpty {
           trial.notes.fail("release() or on_cancel keeps \(watch.held - start) locks", at: "\(id) \(stage.kind.rawValue)")
         }

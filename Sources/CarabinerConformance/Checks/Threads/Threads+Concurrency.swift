@@ -135,7 +135,8 @@ extension Check {
         let answers = try [false, false, true].map { changes -> [String] in
           let instance = try trial.instance()
           defer { instance.destroy() }
-          return trial.travel(Exchange.usual, stage, instance, ExchangeRunner.Manner(changesThreads: changes)).map(\.fingerprint)
+          let settings = ExchangeRunner.Settings(changesThreads: changes)
+          return trial.travel(Exchange.usual, stage, instance, settings).map(\.fingerprint)
         }
         for (index, exchange) in Exchange.usual.enumerated()
         where !varies && answers[0][index] == answers[1][index] && answers[0][index] != answers[2][index] {
@@ -159,9 +160,9 @@ extension Check {
     timeLimit: .seconds(120),
     .interceptor { trial in
       for hook in Hook.allCases {
-        var manner = ExchangeRunner.Manner()
-        manner.cancelsDuring = hook
-        for _ in 0..<trial.options.times(20, atLeast: 3) { try trial.exercise(Exchange.usual, manner) }
+        var settings = ExchangeRunner.Settings()
+        settings.cancelsDuring = hook
+        for _ in 0..<trial.options.times(20, atLeast: 3) { try trial.exercise(Exchange.usual, settings) }
       }
     })
 }

@@ -17,7 +17,7 @@ extension Check {
         """),
     .interceptor { trial in
       try trial.exercise()
-      try trial.exercise(Exchange.usual, ExchangeRunner.Manner(changesThreads: true))
+      try trial.exercise(Exchange.usual, ExchangeRunner.Settings(changesThreads: true))
     })
 }
 
@@ -34,9 +34,9 @@ extension Check {
     .interceptor { trial in
       try trial.exercise()
       for schedule in Schedule.all where schedule.beforeReturn == [.wake] {
-        var manner = ExchangeRunner.Manner()
-        manner.schedule = schedule
-        try trial.exercise(Exchange.usual, manner)
+        var settings = ExchangeRunner.Settings()
+        settings.schedule = schedule
+        try trial.exercise(Exchange.usual, settings)
       }
     })
 }

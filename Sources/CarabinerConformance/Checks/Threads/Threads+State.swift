@@ -93,10 +93,10 @@ extension Check {
       look("\(trial.interceptor.id) create")
       for stage in trial.stages {
         let place = "\(trial.interceptor.id) \(stage.kind.rawValue)"
-        var manner = ExchangeRunner.Manner()
-        manner.aroundHooks = { isBefore, hook in if !isBefore { look("\(place).\(hook.name)") } }
+        var settings = ExchangeRunner.Settings()
+        settings.aroundHooks = { isBefore, hook in if !isBefore { look("\(place).\(hook.name)") } }
         for exchange in Exchange.usual {
-          _ = trial.travel([exchange], stage, instance, manner)
+          _ = trial.travel([exchange], stage, instance, settings)
           look("\(place), after \(exchange.name)")
         }
         let calls = LongRun(trial, stage, instance).run(trial.options.times(5000, atLeast: 3500))

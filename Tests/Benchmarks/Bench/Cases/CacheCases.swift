@@ -14,11 +14,11 @@ extension Benchmark {
     _ kind: String, _ size: String, _ summary: String,
     _ cache: @escaping @Sendable (String) throws -> any NormalizedCache
   ) -> Benchmark {
-    Benchmark(name: "\(kind).\(size)", summary: summary) { surroundings in
-      let path = "\(surroundings.scratch)/\(kind)-\(size).sqlite"
+    Benchmark(name: "\(kind).\(size)", summary: summary) { inputs in
+      let path = "\(inputs.scratch)/\(kind)-\(size).sqlite"
       let work = StoreWork(try cache(path), isSmall: size == "1k")
-      let written = try await Measurement.of(seconds: surroundings.sampleSeconds, work.write)
-      let read = try await Measurement.of(seconds: surroundings.sampleSeconds, work.read)
+      let written = try await Measurement.of(seconds: inputs.sampleSeconds, work.write)
+      let read = try await Measurement.of(seconds: inputs.sampleSeconds, work.read)
       return written.figures("\(kind).write\(size)") + read.figures("\(kind).read\(size)")
         + [Figure("\(kind).write_and_read\(size).us", (written.nanoseconds + read.nanoseconds) / 1000)]
     }

@@ -10,9 +10,9 @@ extension Benchmark {
 
   /// The time and the allocations of a subject.
   static func subject(_ name: String, _ summary: String) -> Benchmark {
-    Benchmark(name: name, summary: summary) { surroundings in
-      let work = try await Subject.work(name, plugins: surroundings.plugins)
-      return try await Measurement.of(seconds: surroundings.sampleSeconds, work).figures(name)
+    Benchmark(name: name, summary: summary) { inputs in
+      let work = try await Subject.work(name, plugins: inputs.plugins)
+      return try await Measurement.of(seconds: inputs.sampleSeconds, work).figures(name)
     }
   }
 }

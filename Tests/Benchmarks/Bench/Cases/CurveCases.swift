@@ -16,12 +16,12 @@ extension Benchmark {
     curve("curve.rules.us", "the same among so many rules, none of them for the operation", [1, 100, 1000]) {
       try MockedHost(rules: $0, plugins: $1.plugins)
     },
-    Benchmark(name: "curve.retired.us", summary: "the same after so many generations were made and dropped") { surroundings in
-      let copies = try PluginCopies(of: "\(surroundings.plugins)/noop.so")
+    Benchmark(name: "curve.retired.us", summary: "the same after so many generations were made and dropped") { inputs in
+      let copies = try PluginCopies(of: "\(inputs.plugins)/noop.so")
       var (figures, retired): ([Figure], Int) = ([], 0)
       for count in [0, 100, 300] {
         let host = try await MockedHost(retired: count - retired, copies)
-        let measured = try await Measurement.of(seconds: surroundings.sampleSeconds) { try await host.run($0) }
+        let measured = try await Measurement.of(seconds: inputs.sampleSeconds) { try await host.run($0) }
         figures.append(Figure("curve.retired.us.at.\(count)", measured.nanoseconds / 1000))
         // This generation is dropped too, before the next is made.
         retired = count + 1
@@ -31,13 +31,13 @@ extension Benchmark {
   ]
 
   private static func curve(
-    _ name: String, _ summary: String, _ counts: [Int], _ host: @escaping @Sendable (Int, Surroundings) throws -> MockedHost
+    _ name: String, _ summary: String, _ counts: [Int], _ host: @escaping @Sendable (Int, Inputs) throws -> MockedHost
   ) -> Benchmark {
-    Benchmark(name: name, summary: summary) { surroundings in
+    Benchmark(name: name, summary: summary) { inputs in
       var figures: [Figure] = []
       for count in counts {
-        let host = try host(count, surroundings)
-        let measured = try await Measurement.of(seconds: surroundings.sampleSeconds) { try await host.run($0) }
+        let host = try host(count, inputs)
+        let measured = try await Measurement.of(seconds: inputs.sampleSeconds) { try await host.run($0) }
         figures.append(Figure("\(name).at.\(count)", measured.nanoseconds / 1000))
       }
       return figures

@@ -10,26 +10,26 @@ internal import Synchronization
 
 extension Benchmark {
   static let fetches: [Benchmark] = [
-    Benchmark(name: "libcurl.c32.us", summary: "peer: C over libcurl's multi interface, 32 at once") { surroundings in
-      let server = try surroundings.requireServer()
+    Benchmark(name: "libcurl.c32.us", summary: "peer: C over libcurl's multi interface, 32 at once") { inputs in
+      let server = try inputs.requireServer()
       return try await peer(server, 32).times("libcurl.c32")
     },
-    Benchmark(name: "libcurl.c1.us", summary: "peer: the same, one at a time") { surroundings in
-      let server = try surroundings.requireServer()
+    Benchmark(name: "libcurl.c1.us", summary: "peer: the same, one at a time") { inputs in
+      let server = try inputs.requireServer()
       return try await peer(server, 1).times("libcurl.c1")
     },
-    Benchmark(name: "fetch.c32.us", summary: "the default chain and ten C stages over libcurl, 32 at once") { surroundings in
-      try await fetch(surroundings, stages: 10, concurrency: 32).times("fetch.c32")
+    Benchmark(name: "fetch.c32.us", summary: "the default chain and ten C stages over libcurl, 32 at once") { inputs in
+      try await fetch(inputs, stages: 10, concurrency: 32).times("fetch.c32")
     },
-    Benchmark(name: "fetch.c1.us", summary: "the same, one at a time") { surroundings in
-      try await fetch(surroundings, stages: 10, concurrency: 1).times("fetch.c1")
+    Benchmark(name: "fetch.c1.us", summary: "the same, one at a time") { inputs in
+      try await fetch(inputs, stages: 10, concurrency: 1).times("fetch.c1")
     },
-    Benchmark(name: "fetch.plain.c32.us", summary: "the chain without plugins and cache, 32 at once") { surroundings in
-      try await fetch(surroundings, stages: 0, concurrency: 32, cache: false).times("fetch.plain.c32")
+    Benchmark(name: "fetch.plain.c32.us", summary: "the chain without plugins and cache, 32 at once") { inputs in
+      try await fetch(inputs, stages: 0, concurrency: 32, cache: false).times("fetch.plain.c32")
     },
-    Benchmark(name: "transport.c32.us", summary: "our transport alone, 32 at once") { surroundings in
-      let server = try surroundings.requireServer()
-      guard let url = URL(string: server) else { throw Surroundings.Missing(description: "no URL: \(server)") }
+    Benchmark(name: "transport.c32.us", summary: "our transport alone, 32 at once") { inputs in
+      let server = try inputs.requireServer()
+      guard let url = URL(string: server) else { throw Inputs.Missing(description: "no URL: \(server)") }
       let transport = try CurlTransport()
       var request = Carabiner.URLRequest(url: url)
       request.httpMethod = "POST"
@@ -51,17 +51,17 @@ extension Benchmark {
   private static func peer(_ server: String, _ concurrency: Int) async throws -> Measurement {
     try await Measurement.of(seconds: 0.3) { count in
       let failed = unsafe bench_libcurl(server, body, count, concurrency)
-      guard failed == 0 else { throw Surroundings.Missing(description: "\(failed) requests failed; is the server running?") }
+      guard failed == 0 else { throw Inputs.Missing(description: "\(failed) requests failed; is the server running?") }
     }
   }
 
   private static func fetch(
-    _ surroundings: Surroundings, stages: Int, concurrency: Int, cache: Bool = true
+    _ inputs: Inputs, stages: Int, concurrency: Int, cache: Bool = true
   ) async throws -> Measurement {
-    let server = try surroundings.requireServer()
-    guard let url = URL(string: server) else { throw Surroundings.Missing(description: "no URL: \(server)") }
+    let server = try inputs.requireServer()
+    guard let url = URL(string: server) else { throw Inputs.Missing(description: "no URL: \(server)") }
     let names = (0..<stages).map { "n\($0)" }
-    let entries = names.map { "  - {name: \($0), file: \(surroundings.plugins)/noop.so}\n" }.joined()
+    let entries = names.map { "  - {name: \($0), file: \(inputs.plugins)/noop.so}\n" }.joined()
     let text = """
       carabiner: 1
       plugins:\(stages == 0 ? " []" : "\n" + entries)

@@ -11,8 +11,8 @@ extension Benchmark {
 
   static let generations: [Benchmark] = [
     Benchmark(name: "start.ms", summary: "a process with 20 plugins in its manifest, from exec until it could serve") {
-      surroundings in
-      let manifest = try PluginCopies(of: "\(surroundings.plugins)/noop.so").manifest(plugins:)
+      inputs in
+      let manifest = try PluginCopies(of: "\(inputs.plugins)/noop.so").manifest(plugins:)
       return try repeated("start", manifest) { manifest in
         let cpu = bench_children_cpu_ns()
         let wall = try started(manifest)
@@ -58,7 +58,7 @@ extension Benchmark {
     let taken = bench_wall_ns() - start
     process.waitUntilExit()
     guard said == Host.readiness, process.terminationStatus == 0 else {
-      throw Surroundings.Missing(description: "the host did not come up: status \(process.terminationStatus)")
+      throw Inputs.Missing(description: "the host did not come up: status \(process.terminationStatus)")
     }
     return taken
   }

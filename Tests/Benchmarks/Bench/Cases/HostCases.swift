@@ -9,11 +9,11 @@ internal import Foundation
 
 extension Benchmark {
   static let hosts: [Benchmark] = [
-    Benchmark(name: "route.ns", summary: "the stages of an operation found among 1,000 rules") { surroundings in
+    Benchmark(name: "route.ns", summary: "the stages of an operation found among 1,000 rules") { inputs in
       var points: [Figure] = []
       for count in [1, 100, 1000] {
         let manifest = try Manifest(text: Samples.rules(count))
-        let cost = try await Measurement.of(seconds: surroundings.sampleSeconds) { iterations in
+        let cost = try await Measurement.of(seconds: inputs.sampleSeconds) { iterations in
           for iteration in 0..<iterations {
             let plan = manifest.stagePlan(operationName: "Operation\(iteration % count)", type: .query)
             guard plan.active(.graphQL).count == 1 else { throw CancellationError() }
@@ -23,13 +23,13 @@ extension Benchmark {
       }
       return points
     },
-    Benchmark(name: "rss", summary: "memory at rest, and per request that waits for its server") { surroundings in
+    Benchmark(name: "rss", summary: "memory at rest, and per request that waits for its server") { inputs in
       let transport = try CurlTransport()
       let host = try MockedHost()
       try await host.run(10)
       let idle = bench_rss_bytes()
       let held = HeldTransport()
-      guard let url = URL(string: "http://127.0.0.1/graphql") else { throw Surroundings.Missing(description: "no URL") }
+      guard let url = URL(string: "http://127.0.0.1/graphql") else { throw Inputs.Missing(description: "no URL") }
       let client = ApolloClient(
         networkTransport: RequestChainNetworkTransport(endpointURL: url, httpTransport: held))
       let count = 10_000

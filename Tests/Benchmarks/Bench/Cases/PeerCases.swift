@@ -7,8 +7,8 @@
   extension Benchmark {
     /// Other GraphQL clients, if they are built in.
     static let otherClients: [Benchmark] = [
-      Benchmark(name: "asynchttpclient.c32.us", summary: "peer: AsyncHTTPClient with JSON decoding, 32 at once") { surroundings in
-        let server = try surroundings.requireServer()
+      Benchmark(name: "asynchttpclient.c32.us", summary: "peer: AsyncHTTPClient with JSON decoding, 32 at once") { inputs in
+        let server = try inputs.requireServer()
         var configuration = HTTPClient.Configuration()
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 32
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)

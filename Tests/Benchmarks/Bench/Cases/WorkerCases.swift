@@ -57,11 +57,11 @@ extension Benchmark {
   ) -> Benchmark {
     let name = "worker.\(kind).s\(stages).c\(concurrency)"
     return Benchmark(name: name, summary: "\(stages) stages \(work), \(concurrency) at once, in a worker and in process") {
-      surroundings in
+      inputs in
       let (inProcess, worker, processes) = try hosts(
-        "\(surroundings.plugins)/stages.so", interceptor, stages: stages, items: items)
+        "\(inputs.plugins)/stages.so", interceptor, stages: stages, items: items)
       let measured = try await Measurement.inTurns(
-        seconds: surroundings.sampleSeconds, besides: processes,
+        seconds: inputs.sampleSeconds, besides: processes,
         [inProcess, worker].map { host in { try await run(host, $0, concurrency) } })
       return measured[0].times("\(name).inprocess") + measured[1].times(name)
     }
@@ -85,7 +85,7 @@ extension Benchmark {
         var cpu: UInt64 = 0
         let wall = bench_wall_ns()
         let code = unsafe bench_seqpacket(count, concurrency, bytes, &cpu)
-        guard code == 0 else { throw Surroundings.Missing(description: "the socket failed with error \(code)") }
+        guard code == 0 else { throw Inputs.Missing(description: "the socket failed with error \(code)") }
         taken.append(
           Measurement(
             nanoseconds: Double(cpu) / Double(count), wallNanoseconds: Double(bench_wall_ns() - wall) / Double(count),
@@ -99,9 +99,9 @@ extension Benchmark {
 
   private static let busy = Benchmark(
     name: "worker.busy", summary: "requests with one stage, one at a time, while each processor has a busy thread"
-  ) { surroundings in
+  ) { inputs in
     let (inProcess, worker, _) = try hosts(
-      "\(surroundings.plugins)/stages.so", "org.carabiner.bench.set", stages: 1, items: 9)
+      "\(inputs.plugins)/stages.so", "org.carabiner.bench.set", stages: 1, items: 9)
     try await inProcess.run(200)
     try await worker.run(200)
     let threads = BusyThreads(ProcessInfo.processInfo.activeProcessorCount)
@@ -132,19 +132,19 @@ extension Benchmark {
 
   /// The time from the kill of a worker until the first answer. Each crash is the first one of its worker.
   private static func restart(
-    _ name: String, _ plugin: String, _ file: @escaping @Sendable (Surroundings) -> String
+    _ name: String, _ plugin: String, _ file: @escaping @Sendable (Inputs) -> String
   ) -> Benchmark {
-    Benchmark(name: "\(name).first.ms", summary: "\(plugin): from the kill of its worker until the next answer") { surroundings in
+    Benchmark(name: "\(name).first.ms", summary: "\(plugin): from the kill of its worker until the next answer") { inputs in
       var taken: [Double] = []
       for _ in 0..<crashes {
         let chain = try HostedChain(
-          Manifest(text: manifest(file(surroundings), nil, stages: 1, isolation: "worker")))
+          Manifest(text: manifest(file(inputs), nil, stages: 1, isolation: "worker")))
         let host = try MockedHost(chain)
         try await host.run(100)
-        guard let process = chain.workers().first?.process else { throw Surroundings.Missing(description: "there is no worker") }
+        guard let process = chain.workers().first?.process else { throw Inputs.Missing(description: "there is no worker") }
         taken.append(
           try await microseconds {
-            guard kill(process, SIGKILL) == 0 else { throw Surroundings.Missing(description: "the worker cannot be killed") }
+            guard kill(process, SIGKILL) == 0 else { throw Inputs.Missing(description: "the worker cannot be killed") }
             // The first call may be in the worker when it ends.
             do { try await host.run(1) } catch { try await host.run(1) }
           } / 1000)

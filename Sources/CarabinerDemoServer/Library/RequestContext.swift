@@ -1,5 +1,5 @@
 /// The properties of a request that fields can use besides the document.
-struct RequestSurroundings: Sendable {
+struct RequestContext: Sendable {
   /// Whether the request came with a valid token.
   var isAuthenticated = false
   /// The request's headers, with names in lower case.
