@@ -30,8 +30,8 @@ static struct sigaction earlier[FATAL];
 static char is_backtracer[FATAL];
 static atomic_int record = -1;
 /* The thread that writes the report; 0 if there is none. */
-static atomic_int teller;
-static atomic_int is_told;
+static atomic_int reporter;
+static atomic_int is_reported;
 
 /* The names of the hooks, by the numbers that the host uses. */
 static const char *const hooks[CCrash_ALIGNMENT] = {
@@ -181,7 +181,7 @@ static uintptr_t instruction(const ucontext_t *context) {
 }
 
 /* MARK: The handler */
-static void tell(int signal, const siginfo_t *info, const ucontext_t *context) {
+static void report(int signal, const siginfo_t *info, const ucontext_t *context) {
   CCrash_work work = CCrash_now;
   const CCrash_subject *subject = (const CCrash_subject *)(work.subject & ~(uintptr_t)(CCrash_ALIGNMENT - 1));
   const char *hook = work.subject ? hooks[work.subject & (CCrash_ALIGNMENT - 1)] : NULL;
@@ -263,15 +263,15 @@ static void write_backtrace(int signal, siginfo_t *info, void *context) {
 }
 
 static void handle(int signal, siginfo_t *info, void *context) {
-  int saved = errno, self = (int)syscall(SYS_gettid), nobody = 0;
-  if (atomic_compare_exchange_strong(&teller, &nobody, self)) {
-    tell(signal, info, context);
-    atomic_store(&is_told, 1);
+  int saved = errno, self = (int)syscall(SYS_gettid), writer = 0;
+  if (atomic_compare_exchange_strong(&reporter, &writer, self)) {
+    report(signal, info, context);
+    atomic_store(&is_reported, 1);
     write_backtrace(signal, info, context);
-  } else if (nobody != self) {
+  } else if (writer != self) {
     /* Another thread is writing its report. Wait for it for one second at most. */
     struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
-    for (int i = 0; i < 100 && !atomic_load(&is_told); i++) nanosleep(&pause, NULL);
+    for (int i = 0; i < 100 && !atomic_load(&is_reported); i++) nanosleep(&pause, NULL);
   }
   /* From here on the signal takes its usual course: a fault occurs again at the same instruction, with the same context; a signal that
    * was sent is sent again and is delivered when the handler returns. */

@@ -18,7 +18,7 @@
 #define SYS_USER_DISPATCH 2
 #endif
 
-enum { LET_PASS = 0, CATCH = 1 };
+enum { PASS_ON = 0, CATCH = 1 };
 
 /* The kernel reads this at every system call of the thread. */
 static _Thread_local volatile uint8_t selector;
@@ -38,7 +38,7 @@ static void on_call(int signal, siginfo_t *info, void *context) {
     return;
   }
   ucontext_t *machine = context;
-  selector = LET_PASS;
+  selector = PASS_ON;
   if (counted++ == 0) first_number = info->si_syscall;
   machine->uc_mcontext.gregs[REG_RIP] -= 2;
   machine->uc_mcontext.gregs[REG_RAX] = info->si_syscall;
@@ -54,14 +54,14 @@ int CTestHost_beginSystemCalls(void) {
   if (!(before.sa_flags & SA_SIGINFO) || before.sa_sigaction != on_call) confined = before;
   counted = 0;
   first_number = -1;
-  selector = LET_PASS;
+  selector = PASS_ON;
   if (prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0, 0, &selector) != 0) return -1;
   selector = CATCH;
   return 0;
 }
 
 int64_t CTestHost_endSystemCalls(int64_t *first) {
-  selector = LET_PASS;
+  selector = PASS_ON;
   prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_OFF, 0, 0, 0);
   *first = first_number;
   return counted;

@@ -100,7 +100,7 @@ void write_edits(const struct edits *edits, uint8_t *to) {
   }
 }
 
-int lets_pass(const struct edits *edits) {
+int allow_next_stage(const struct edits *edits) {
   struct reader reader = {edits->records.bytes, edits->records.length};
   crb_view name, value;
   for (const struct CCrossing_record *record; (record = next_record(&reader, &name, &value));) {

@@ -73,7 +73,7 @@ static void end_row(struct lane *lane) {
 /* Ends the row unless the next stage may run after this one.  It sees what this one changed. */
 static void pass_on(struct lane *lane, struct call *call, crb_verdict verdict) {
   if (!has_followers(lane)) return;
-  if (verdict != CRB_CONTINUE || !lets_pass(&call->edits) || !add_earlier(&call->earlier, &call->edits)) {
+  if (verdict != CRB_CONTINUE || !allow_next_stage(&call->edits) || !add_earlier(&call->earlier, &call->edits)) {
     end_row(lane);
     return;
   }

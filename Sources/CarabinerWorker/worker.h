@@ -218,7 +218,7 @@ uint64_t sweep_kept(uint64_t now);
 crb_status stage(struct call *call, const struct CCrossing_record *record, crb_view name, crb_view value);
 void reset_edits(struct edits *edits);
 /* Whether the edits leave the message to the next stage of a crossing: nothing but headers, baggage and lines of the log. */
-int lets_pass(const struct edits *edits);
+int allow_next_stage(const struct edits *edits);
 /* Adds the changes that the next stage sees.  Returns 0 without memory. */
 int add_earlier(struct earlier *earlier, const struct edits *edits);
 static inline void reset_earlier(struct earlier *earlier) {

@@ -75,7 +75,7 @@ struct SQLiteCacheTests {
   }
 
   @Test("D5, D6: equal values are not changed, and their time of receipt is updated", arguments: [true, false])
-  func receivedAnew(isWhole: Bool) async throws {
+  func receivedAgain(isWhole: Bool) async throws {
     for cache in [try SQLiteNormalizedCache(path: path), InMemoryNormalizedCache()] as [any NormalizedCache] {
       let fields = ["x": Data("1".utf8), "y": Data("2".utf8), "z": Data("3".utf8)]
       _ = try await cache.merge(records: RecordSet([Record(key: "a", fields: fields, received: 1)]))

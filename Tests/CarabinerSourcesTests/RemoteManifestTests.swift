@@ -17,7 +17,7 @@ struct RemoteManifestTests {
 
     func refresh() async {}
 
-    func tell(_ text: String) { report.yield(.success(PublishedManifest(text: Array(text.utf8), sidecar: nil))) }
+    func publish(_ text: String) { report.yield(.success(PublishedManifest(text: Array(text.utf8), sidecar: nil))) }
 
     func fail(_ code: SourceError.Code) { report.yield(.failure(SourceError(code, "it failed"))) }
   }
@@ -33,7 +33,7 @@ struct RemoteManifestTests {
   @Test("a start waits for the first manifest, and is not ended by a server that cannot be reached")
   func begin() async throws {
     source.fail(.unavailable)
-    source.tell("a")
+    source.publish("a")
     let remote = remote()
     await remote.begin(within: .seconds(600))
     #expect(try text(remote) == "a")
@@ -58,21 +58,21 @@ struct RemoteManifestTests {
 
   @Test("each other manifest is a change once, and a failure keeps the last one")
   func changes() async throws {
-    source.tell("a")
+    source.publish("a")
     let remote = remote()
     await remote.begin(within: .seconds(600))
     #expect(try text(remote) == "a")
     let used = Mutex<[String]>([])
-    source.tell("a")
+    source.publish("a")
     source.fail(.missing)
-    source.tell("b")
+    source.publish("b")
     await remote.run { [source] in
       guard let manifest = try? remote.use() else { return false }
       let count = used.withLock { used in
         used.append(String(decoding: manifest.text, as: UTF8.self))
         return used.count
       }
-      if count == 1 { source.tell("c") }
+      if count == 1 { source.publish("c") }
       if count == 2 { remote.close() }
       return true
     }
@@ -82,7 +82,7 @@ struct RemoteManifestTests {
 
   @Test("a manifest that was refused is tried again, also one that was refused at the start")
   func refused() async throws {
-    source.tell("a")
+    source.publish("a")
     let remote = RemoteManifest(source, label: "test", firstRetry: .milliseconds(1)) { _ in }
     await remote.begin(within: .seconds(600))
     #expect(try text(remote) == "a")
@@ -100,7 +100,7 @@ struct RemoteManifestTests {
 
   @Test("a manifest that was accepted is not tried again")
   func accepted() async throws {
-    source.tell("a")
+    source.publish("a")
     let remote = RemoteManifest(source, label: "test", firstRetry: .milliseconds(1)) { _ in }
     await remote.begin(within: .seconds(600))
     let count = Mutex(0)
@@ -124,10 +124,10 @@ struct RemoteManifestTests {
     let remote = remote { error in reported.withLock { $0.append(error?.code) } }
     for _ in 0..<3 { source.fail(.unavailable) }
     source.fail(.denied)
-    source.tell("a")
-    source.tell("b")
+    source.publish("a")
+    source.publish("b")
     source.fail(.denied)
-    source.tell("end")
+    source.publish("end")
     await remote.begin(within: .seconds(600))
     let end = ContinuousClock.now + .seconds(120)
     while reported.withLock(\.count) < 5, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }

@@ -96,7 +96,7 @@ struct BadSocketTests {
   }
 
   @Test("an address without a listener is reported")
-  func nobody() async throws {
+  func noListener() async throws {
     // Keeps the port, which a server of another test would get otherwise.
     let listener = try Listener(backlog: 1, isOpen: false)
     let port = listener.port

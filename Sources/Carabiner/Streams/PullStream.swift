@@ -132,7 +132,7 @@ extension PullStream {
     case .steps(let pull): try await pull()
     case .single(let single): .last(single.element)
     case .mapped(let single, let transform): .last(try await transform(single.element))
-    case .passed(let single, let pass): pass.lets(single.element) ? .last(single.element) : try await pass.next()
+    case .passed(let single, let pass): pass.passes(single.element) ? .last(single.element) : try await pass.next()
     }
   }
 }

@@ -10,22 +10,22 @@ final class ScopedPuller<Element: Sendable>: Sendable {
   /// The handover between the consumer and the task that produces the elements.
   private final class MeetingPoint: Sendable {
     private enum State {
-      case nobody
+      case idle
       case worker(CheckedContinuation<Reply?, Never>)
       case consumer(Reply)
       case closed
     }
 
-    private let state = Mutex(State.nobody)
+    private let state = Mutex(State.idle)
 
     /// Passes a request for an element to the worker.
     func submit(_ reply: Reply) {
       let worker: CheckedContinuation<Reply?, Never>? = state.withLock { state in
         switch state {
         case .worker(let worker):
-          state = .nobody
+          state = .idle
           return worker
-        case .nobody:
+        case .idle:
           state = .consumer(reply)
           return nil
         case .consumer, .closed:
@@ -42,9 +42,9 @@ final class ScopedPuller<Element: Sendable>: Sendable {
         let request: Reply?? = state.withLock { state in
           switch state {
           case .consumer(let reply):
-            state = .nobody
+            state = .idle
             return reply
-          case .nobody:
+          case .idle:
             state = .worker(worker)
             return nil
           case .worker, .closed:
@@ -63,7 +63,7 @@ final class ScopedPuller<Element: Sendable>: Sendable {
       switch previous {
       case .worker(let worker): worker.resume(returning: nil)
       case .consumer(let reply): reply.resume(throwing: CancellationError())
-      case .nobody, .closed: break
+      case .idle, .closed: break
       }
     }
   }

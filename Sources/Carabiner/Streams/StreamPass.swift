@@ -14,9 +14,9 @@
   func take(_ inner: PullStream<Element>)
 
   /// Shows the only element of the inner stream. If it does not pass unchanged, ``next()`` continues.
-  func lets(_ element: Element) -> Bool
+  func passes(_ element: Element) -> Bool
 
-  /// The next step, for a stream with other elements or after ``lets(_:)`` returned false.
+  /// The next step, for a stream with other elements or after ``passes(_:)`` returned false.
   func next() async throws -> PullStream<Element>.Step
 }
 

@@ -184,24 +184,24 @@ final class WorkerProcess: Sendable {
   }
 
   /// Posts an operation of the control thread whose answer nothing waits for.
-  func tell(_ operation: CCrossing_operation, argument: UInt64, instance: UInt32, _ message: WorkerMessage) {
+  func notify(_ operation: CCrossing_operation, argument: UInt64, instance: UInt32, _ message: WorkerMessage) {
     guard let ticket = control.open(holding: message.bytes) else {
       // Without room for what it waits for, the plugin would wait for ever.
       return stop(.brokeProtocol("the results of its operations do not fit into its arena"))
     }
-    told.withLock { $0.append(ticket) }
+    notifications.withLock { $0.append(ticket) }
     if !control.post(ticket, UInt16(operation.rawValue), instance: instance, call: argument) { return }
     sweep()
   }
 
-  /// The operations of ``tell(_:argument:instance:_:)`` that are not answered yet.
-  private let told = Mutex<[WorkerLane.Ticket]>([])
+  /// The operations of ``notify(_:argument:instance:_:)`` that are not answered yet.
+  private let notifications = Mutex<[WorkerLane.Ticket]>([])
 
   /// Gives the slots of answered operations back.
   private func sweep() {
-    let waiting = told.withLock { told in
-      defer { told = [] }
-      return told
+    let waiting = notifications.withLock { notifications in
+      defer { notifications = [] }
+      return notifications
     }
     var left: [WorkerLane.Ticket] = []
     for ticket in waiting {
@@ -211,7 +211,7 @@ final class WorkerProcess: Sendable {
       case .pending, .invalid: return stop(.brokeProtocol("the answer of an operation of the control thread is not valid"))
       }
     }
-    if !left.isEmpty { told.withLock { $0 += left } }
+    if !left.isEmpty { notifications.withLock { $0 += left } }
   }
 
   /// Has the plugins see the log levels that are enabled for an instance.

@@ -237,6 +237,6 @@ enum WorkerServices {
 
   private static func finish(_ pending: Pending, _ operation: CCrossing_operation, _ message: WorkerMessage) {
     guard let process = pending.process.value else { return }
-    process.tell(operation, argument: pending.number, instance: pending.instance, message)
+    process.notify(operation, argument: pending.number, instance: pending.instance, message)
   }
 }

@@ -35,7 +35,7 @@ package final class GatewayMetrics: Sendable {
     operations[type.row * Self.outcomes.count + outcome.column].add()
   }
 
-  func brought(_ source: GraphQLResponse<DynamicOperation>.Source) {
+  func countResponse(from source: GraphQLResponse<DynamicOperation>.Source) {
     switch source {
     case .server: results[0].add()
     case .cache: results[1].add()

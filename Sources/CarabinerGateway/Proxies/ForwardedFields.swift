@@ -15,8 +15,8 @@ package struct ForwardedFields: Sendable, Hashable {
     addresses.append(origin.peer)
     self.addresses = addresses.joined(separator: ", ")
     let own = origin.isSecure ? "https" : "http"
-    let told = origin.isPeerTrusted ? headers[Self.protocolField]?.lowercased() : nil
-    scheme = told.flatMap { ["http", "https"].contains($0) ? $0 : nil } ?? own
+    let given = origin.isPeerTrusted ? headers[Self.protocolField]?.lowercased() : nil
+    scheme = given.flatMap { ["http", "https"].contains($0) ? $0 : nil } ?? own
     host = (origin.isPeerTrusted ? headers[Self.hostField] : nil) ?? headers["Host"]
   }
 

@@ -60,7 +60,7 @@ struct OperationDelivery {
   private func answer(_ response: Response, _ compressed: CompressedBody?) {
     var fields: ReplyFields = ["Content-Type": shape.whole.contentType]
     if let head = response.httpResponse { addReturned(head, to: &fields) }
-    exchange.metrics.brought(response.source)
+    exchange.metrics.countResponse(from: response.source)
     if shape.takesOnlyEvents {
       exchange.answer(.ok, fields, event: response.body.bytes)
     } else {
@@ -115,7 +115,7 @@ struct OperationDelivery {
   }
 
   private func send(_ response: Response, _ writer: inout PieceWriter, isLast: Bool) async throws {
-    exchange.metrics.brought(response.source)
+    exchange.metrics.countResponse(from: response.source)
     try await exchange.reply.send(ByteBuffer(bytes: writer.piece(response, isLast: isLast)))
     try Task.checkCancellation()
   }

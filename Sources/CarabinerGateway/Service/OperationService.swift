@@ -211,7 +211,7 @@ package final class OperationService: RequestHandler {
     }
     do {
       let response = try await running.results.finalResult()
-      metrics.brought(response.source)
+      metrics.countResponse(from: response.source)
       ended(response.hasErrors ? .hadErrors : .succeeded)
       return response
     } catch {

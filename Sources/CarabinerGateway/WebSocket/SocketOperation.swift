@@ -60,7 +60,7 @@ final class SocketOperation: Sendable {
       }
       do {
         let last = try await deliver(running.results, link)
-        if let last { service.operationMetrics.brought(last.source) }
+        if let last { service.operationMetrics.countResponse(from: last.source) }
         ended(last?.hasErrors == true ? .hadErrors : .succeeded)
       } catch {
         ended(isGone(error) ? .cancelled : .failed(status: FailureAnswer.status(of: error)))

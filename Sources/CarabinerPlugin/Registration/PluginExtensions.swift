@@ -48,7 +48,7 @@ internal import Synchronization
     table.size = UInt32(MemoryLayout<crb_state>.size)
     table.version = type.stateVersion
     unsafe table.save = { instance, bytes, why in
-      unsafe PluginExtensions.told(instance, why) { box in
+      unsafe PluginExtensions.reportingErrors(instance, why) { box in
         guard let saved = try box.handover?.save() else { return CRB_OK }
         unsafe bytes?.pointee = try box.host.buffer(saved).take()
         return CRB_OK
@@ -56,7 +56,7 @@ internal import Synchronization
     }
     unsafe table.adopt = { instance, version, bytes, why in
       var isNewer = false
-      let status = unsafe PluginExtensions.told(instance, why) { box in
+      let status = unsafe PluginExtensions.reportingErrors(instance, why) { box in
         guard let handover = box.handover else { return CRB_E_UNSUPPORTED }
         let known = Swift.type(of: handover).stateVersion
         isNewer = version > known
@@ -77,7 +77,7 @@ internal import Synchronization
     table.count = UInt32(count)
     unsafe table.name = unsafe slot.testName
     unsafe table.run = { instance, index, why in
-      unsafe PluginExtensions.told(instance, why) { box in
+      unsafe PluginExtensions.reportingErrors(instance, why) { box in
         try box.selfTesting?.runSelfTest(Int(index)) == true ? CRB_OK : CRB_E_UNSUPPORTED
       }
     }
@@ -85,7 +85,7 @@ internal import Synchronization
   }
 
   /// Runs the plugin's code outside of a call. If it throws, the message is written to `why`.
-  private static func told(
+  private static func reportingErrors(
     _ instance: UnsafeMutableRawPointer?, _ why: UnsafeMutablePointer<crb_error>?, _ body: (PluginBox) throws -> Int
   ) -> crb_status {
     guard let instance = unsafe instance else { return crb_status(CRB_E_INVAL) }
@@ -93,7 +93,7 @@ internal import Synchronization
       do {
         return crb_status(try body(box))
       } catch {
-        unsafe RefusalText.tell(error, why)
+        unsafe RefusalText.write(error, why)
         return crb_status(CRB_E_INVAL)
       }
     }

@@ -41,7 +41,7 @@ internal import Synchronization
     } catch {
       // Without an instance, the timers and tasks that `init` started must end.
       host.work.close(nil)
-      unsafe RefusalText.tell(error, why)
+      unsafe RefusalText.write(error, why)
       return crb_status(CRB_E_INVAL)
     }
   }
@@ -54,7 +54,7 @@ internal import Synchronization
       try validating.validate(unsafe PluginConfiguration(entryName: "", json: configuration.text, origin: "", generation: 0))
       return crb_status(CRB_OK)
     } catch {
-      unsafe RefusalText.tell(error, why)
+      unsafe RefusalText.write(error, why)
       return crb_status(CRB_E_INVAL)
     }
   }

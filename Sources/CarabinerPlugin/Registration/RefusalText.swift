@@ -20,7 +20,7 @@ internal import Synchronization
   deinit { unsafe memory.deallocate() }
 
   /// Writes an error to `why`, for functions that have no call.
-  static func tell(_ error: any Error, _ why: UnsafeMutablePointer<crb_error>?) {
+  static func write(_ error: any Error, _ why: UnsafeMutablePointer<crb_error>?) {
     if let failure = error as? PluginFailure { unsafe why?.pointee.code = failure.code }
     unsafe why?.pointee.message = unsafe keep("\(error)")
   }

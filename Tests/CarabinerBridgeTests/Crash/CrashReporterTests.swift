@@ -10,25 +10,26 @@ struct CrashCase: Codable, Sendable, CustomTestStringConvertible {
   let place: String
   let how: String
   let signal: Int32
-  let told: String
+  let expected: String
   var definitions: [String] = []
 
   var testDescription: String { "\(how) in \(place)" }
 
   static let all = [
-    CrashCase(place: "on_request", how: "segv", signal: SIGSEGV, told: "fatal SIGSEGV at address 0x10 in plugin killer, "),
-    CrashCase(place: "on_request", how: "ill", signal: SIGILL, told: "fatal SIGILL at address 0x"),
-    CrashCase(place: "on_request", how: "abort", signal: SIGABRT, told: "fatal SIGABRT in plugin killer, "),
-    CrashCase(place: "on_request", how: "fpe", signal: SIGFPE, told: "fatal SIGFPE in plugin killer, "),
-    CrashCase(place: "on_request", how: "bus", signal: SIGBUS, told: "fatal SIGBUS in plugin killer, "),
-    CrashCase(place: "on_request", how: "overflow", signal: SIGSEGV, told: "fatal SIGSEGV at address 0x"),
-    CrashCase(place: "on_result", how: "segv", signal: SIGSEGV, told: ", hook on_result, call "),
-    CrashCase(place: "release", how: "segv", signal: SIGSEGV, told: ", hook release, call "),
-    CrashCase(place: "create", how: "abort", signal: SIGABRT, told: ", hook create, generation 7"),
-    CrashCase(place: "timer", how: "segv", signal: SIGSEGV, told: ", hook callback, generation 7"),
+    CrashCase(place: "on_request", how: "segv", signal: SIGSEGV, expected: "fatal SIGSEGV at address 0x10 in plugin killer, "),
+    CrashCase(place: "on_request", how: "ill", signal: SIGILL, expected: "fatal SIGILL at address 0x"),
+    CrashCase(place: "on_request", how: "abort", signal: SIGABRT, expected: "fatal SIGABRT in plugin killer, "),
+    CrashCase(place: "on_request", how: "fpe", signal: SIGFPE, expected: "fatal SIGFPE in plugin killer, "),
+    CrashCase(place: "on_request", how: "bus", signal: SIGBUS, expected: "fatal SIGBUS in plugin killer, "),
+    CrashCase(place: "on_request", how: "overflow", signal: SIGSEGV, expected: "fatal SIGSEGV at address 0x"),
+    CrashCase(place: "on_result", how: "segv", signal: SIGSEGV, expected: ", hook on_result, call "),
+    CrashCase(place: "release", how: "segv", signal: SIGSEGV, expected: ", hook release, call "),
+    CrashCase(place: "create", how: "abort", signal: SIGABRT, expected: ", hook create, generation 7"),
+    CrashCase(place: "timer", how: "segv", signal: SIGSEGV, expected: ", hook callback, generation 7"),
     CrashCase(
-      place: "thread", how: "segv", signal: SIGSEGV, told: ", on a thread of its own or of another's; the instruction is"),
-    CrashCase(place: "entry", how: "segv", signal: SIGSEGV, told: ", hook entry, generation 0", definitions: ["CRASH_IN_ENTRY"]),
+      place: "thread", how: "segv", signal: SIGSEGV, expected: ", on a thread of its own or of another's; the instruction is"),
+    CrashCase(
+      place: "entry", how: "segv", signal: SIGSEGV, expected: ", hook entry, generation 0", definitions: ["CRASH_IN_ENTRY"]),
   ]
 }
 
@@ -52,7 +53,7 @@ struct CrashReporterTests {
   }
 
   @Test("one line reports plugin, file, hook, call and generation, and the process dies as usual", arguments: CrashCase.all)
-  func told(_ crash: CrashCase) async throws {
+  func lastLine(_ crash: CrashCase) async throws {
     let path = try await FixturePlugin.compile("crash", defining: crash.definitions, into: folder)
     let result = await #expect(processExitsWith: .signal(crash.signal), observing: [\.standardErrorContent]) {
       [path = path as String, place = crash.place as String, how = crash.how as String] in
@@ -63,7 +64,7 @@ struct CrashReporterTests {
     let lines = errors.split(separator: "\n").filter { $0.hasPrefix("carabiner: fatal ") }
     #expect(lines.count == 1, "\(errors)")
     let line = try #require(lines.first)
-    #expect(line.contains(crash.told), "\(line)")
+    #expect(line.contains(crash.expected), "\(line)")
     #expect(line.contains(" in plugin killer, file \(path), "), "\(line)")
     if crash.place.hasPrefix("on_") {
       #expect(line.contains(try Regex(", hook \(crash.place), call [1-9][0-9]*, generation 7; the instruction ")), "\(line)")
@@ -71,7 +72,7 @@ struct CrashReporterTests {
   }
 
   @Test("where no plugin's code runs the line says so")
-  func nobody() async throws {
+  func withoutPlugin() async throws {
     let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
       try CrashReporter.install()
       abort()

@@ -162,7 +162,7 @@ struct DownloadedPluginTests {
   }
 
   @Test("E10: the last good state asks no server, also not for a plugin that was switched off")
-  func lastGoodAsksNobody() async throws {
+  func lastGoodAsksNoServer() async throws {
     let chain = try await PublishedChain()
     let upstream = try DemoServerProcess()
     let text = try String(contentsOfFile: chain.manifest, encoding: .utf8)

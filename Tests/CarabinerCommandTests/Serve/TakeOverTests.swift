@@ -98,7 +98,7 @@ struct TakeOverTests {
   }
 
   @Test("G27: without a gateway at the socket it ends with status 4")
-  func nobody() async throws {
+  func noGateway() async throws {
     let run = try await failing([])
     #expect(run.status == 4 && run.errors.contains("no gateway answers at \(socket)"), "\(run.errors)")
   }

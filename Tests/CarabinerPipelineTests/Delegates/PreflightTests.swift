@@ -45,13 +45,13 @@ struct PreflightTests {
       headers["Authorization"] = "Bearer one"
       request.allHTTPHeaderFields = headers
     }
-    let told = Log()
-    recorder.completed = { request, _, _, _ in told.note(request.value(forHTTPHeaderField: "authorization") ?? "none") }
+    let reported = Log()
+    recorder.completed = { request, _, _, _ in reported.note(request.value(forHTTPHeaderField: "authorization") ?? "none") }
     let service = try DelegateService(recorder)
     #expect(await service.fetch() == ["server R2"])
     let request = try #require(service.server.requests.first)
     #expect(request.header("Authorization") == "Bearer one" && request.header("Content-Type") == "application/json")
-    #expect(told.entries == ["Bearer one"])
+    #expect(reported.entries == ["Bearer one"])
   }
 
   @Test("J3.4: willSend may send the request elsewhere, with another method and body")

@@ -125,7 +125,7 @@ struct CachePolicyTests {
   }
 
   @Test("C3: further results of a server after the first one are discarded")
-  func restIsLetGo() async throws {
+  func restIsDiscarded() async throws {
     let open = OpenConnections()
     let transport = RecordingTransport { request, _ in
       let connection = Connection(open)

@@ -26,9 +26,9 @@ private final class JournalingPass<Element: Sendable>: StreamPass {
 
   func take(_ inner: PullStream<Element>) { state.withLock { $0.inner = inner } }
 
-  func lets(_ element: Element) -> Bool {
+  func passes(_ element: Element) -> Bool {
     stage.journal.note("\(stage.name) sees")
-    return stage.lets
+    return stage.passesElements
   }
 
   func next() async throws -> PullStream<Element>.Step {
@@ -49,7 +49,7 @@ private struct PassingStage: GraphQLInterceptor {
 
   let name: String
   let journal: Journal
-  var lets = true
+  var passesElements = true
   var kind = Kind.passing
 
   func beginPass<Request: GraphQLRequest>(
@@ -108,7 +108,7 @@ struct BegunPassTests {
 
   @Test("an element that does not pass is read from the pass")
   func notPassing() async throws {
-    try await fetch([PassingStage(name: "a", journal: journal, lets: false)])
+    try await fetch([PassingStage(name: "a", journal: journal, passesElements: false)])
     #expect(journal.entries == ["a begins", "a sees", "a next", "a ends"])
   }
 

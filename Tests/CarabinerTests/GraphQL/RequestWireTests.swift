@@ -113,7 +113,7 @@ struct RequestWireTests {
   }
 
   @Test("E2: GET can be asked for by the transport, and by one request alone")
-  func whoAsks() async throws {
+  func getByTransportOrRequest() async throws {
     let recording = RecordingTransport(json: heroJSON)
     let url = try #require(URL(string: "http://127.0.0.1:1/graphql"))
     let client = ApolloClient(

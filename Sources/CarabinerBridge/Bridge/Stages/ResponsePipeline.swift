@@ -23,7 +23,7 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, Str
   /// Elements that are ready to go outward. It is mostly empty, and no metadata is needed to destroy an empty array.
   @safe @exclusivity(unchecked) private var ready: ArraySlice<Element> = []
   private var sequence: UInt64 = 0
-  /// The look at the last element, if ``lets(_:)`` has shown it to the stages and one of them did not let it pass.
+  /// The look at the last element, if ``passes(_:)`` has shown it to the stages and one of them did not let it pass.
   @safe @exclusivity(unchecked) private var begun: ElementLook?
   /// The error of that look.
   @safe @exclusivity(unchecked) private var beginError: (any Error)?
@@ -118,7 +118,7 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, Str
 
   /// Shows the only element of the inner stream. Most elements are not changed by any stage.
   @_specialize(where Message == GraphQLRequestMessage<JSONRequest<DynamicOperation>>)
-  func lets(_ element: Element) -> Bool {
+  func passes(_ element: Element) -> Bool {
     do throws(PluginError) {
       let look = try look(at: element, from: depth - 1)
       guard look.made == nil, call.closeSilently(from: depth - 1) == nil else {
@@ -175,7 +175,7 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, Str
     noteDelivery()
   }
 
-  /// The look that ``lets(_:)`` began.
+  /// The look that ``passes(_:)`` began.
   private func begunLook() throws -> ElementLook? {
     if let error = beginError {
       beginError = nil

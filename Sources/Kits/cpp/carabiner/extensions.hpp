@@ -65,7 +65,7 @@ void drain(void *inst) noexcept {
 
 template <class P>
 crb_status save(void *inst, crb_buf *bytes, crb_error *why) noexcept {
-  return told(why, [&] {
+  return reporting(why, [&] {
     if (auto saved = plugin<P>(inst).save()) *bytes = Buffer::adopting(core_of(inst)->host.self(), std::move(*saved)).take();
     return CRB_OK;
   });
@@ -73,7 +73,7 @@ crb_status save(void *inst, crb_buf *bytes, crb_error *why) noexcept {
 
 template <class P>
 crb_status adopt(void *inst, uint32_t version, crb_view bytes, crb_error *why) noexcept {
-  return told(why, [&] {
+  return reporting(why, [&] {
     if (version > P::state_version) {
       const std::string known = std::to_string(P::state_version);
       refuse(why, ("a newer version wrote this state: its layout is " + std::to_string(version) + ", and " + known + " is known").c_str());
@@ -106,7 +106,7 @@ const crb_selftest *test_table() noexcept {
     t.count = static_cast<uint32_t>(tests.size());
     t.name = [](uint32_t n) -> const char * { return n < tests.size() ? tests[n].name : nullptr; };
     t.run = [](void *inst, uint32_t n, crb_error *why) {
-      return told(why, [&] {
+      return reporting(why, [&] {
         if (n >= tests.size()) throw Failure("there is no such test");
         return tests[n].run(plugin<P>(inst)) ? CRB_OK : CRB_E_UNSUPPORTED;
       });

@@ -208,8 +208,8 @@ class Host {
           [](void *context, const crb_store_answer *answer, const crb_error *error) {
             Waiting::run(context, [&](Done &finish) {
               if (answer) {
-                const StoreAnswer brought{answer->count, text(answer->records)};
-                finish(&brought, nullptr);
+                const StoreAnswer found{answer->count, text(answer->records)};
+                finish(&found, nullptr);
               } else {
                 const crb_error none{};
                 const Error why(error ? *error : none);

@@ -99,7 +99,7 @@ inline void refuse(crb_error *why, const char *message, int32_t code = 0) {
 
 /// Runs the plugin's code outside of a call and stores the reason of a failure in `why`.
 template <class Body>
-crb_status told(crb_error *why, Body body) noexcept {
+crb_status reporting(crb_error *why, Body body) noexcept {
   try {
     try {
       return body();
@@ -120,7 +120,7 @@ crb_status told(crb_error *why, Body body) noexcept {
 
 template <class Plugin>
 crb_status create(const crb_host *, const crb_create_info *info, void **inst, crb_error *why) noexcept {
-  return told(why, [&] {
+  return reporting(why, [&] {
     auto core = std::make_shared<Core>(info->self);
     const Setup setup{core->host, text(info->entry_name), Config(text(info->config_json)), info->generation, text(info->origin)};
     try {
@@ -149,7 +149,7 @@ struct validates<P, std::void_t<decltype(P::validate(std::declval<const Config &
 
 template <class P>
 crb_status validate(const crb_host *, crb_view config_json, crb_error *why) noexcept {
-  return told(why, [&] {
+  return reporting(why, [&] {
     P::validate(Config(text(config_json)));
     return CRB_OK;
   });

@@ -6,7 +6,7 @@ use crate::abi::{self, E_INVAL, E_UNSUPPORTED, OK};
 use crate::buffer::Buffer;
 use crate::export::Probe;
 use crate::failure::Failure;
-use crate::instance::{told, Instance};
+use crate::instance::{reporting, Instance};
 use crate::plugin::Plugin;
 use crate::values::bytes;
 
@@ -41,7 +41,7 @@ impl<P: Handover> Probe<P> {
 unsafe extern "C" fn save<P: Handover>(instance: *mut c_void, target: *mut u64, why: *mut abi::ErrorInfo) -> i32 {
     let instance = unsafe { &*(instance as *const Instance<P>) };
     let saved = unsafe {
-        told(why, || match instance.plugin.save()? {
+        reporting(why, || match instance.plugin.save()? {
             Some(bytes) => Buffer::adopting(&instance.host, bytes).map(Some),
             None => Ok(None),
         })
@@ -63,7 +63,7 @@ unsafe extern "C" fn adopt<P: Handover>(
     let instance = unsafe { &*(instance as *const Instance<P>) };
     let is_newer = version > P::VERSION;
     let adopted = unsafe {
-        told(why, || {
+        reporting(why, || {
             if is_newer {
                 return Err(Failure::new(format!("a newer version wrote this state: its layout is {version}, and {} is known", P::VERSION)));
             }
@@ -109,7 +109,7 @@ unsafe extern "C" fn name<P: SelfTests>(index: u32) -> *const c_char {
 unsafe extern "C" fn run<P: SelfTests>(instance: *mut c_void, index: u32, why: *mut abi::ErrorInfo) -> i32 {
     let instance = unsafe { &*(instance as *const Instance<P>) };
     let outcome = unsafe {
-        told(why, || match P::TESTS.get(index as usize) {
+        reporting(why, || match P::TESTS.get(index as usize) {
             Some(test) => (test.run)(&instance.plugin),
             None => Err(Failure::new(format!("there is no test {index}"))),
         })

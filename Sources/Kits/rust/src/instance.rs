@@ -44,7 +44,7 @@ pub(crate) unsafe fn refuse(failure: Failure, why: *mut abi::ErrorInfo) {
 ///
 /// # Safety
 /// `why` comes from the host.
-pub(crate) unsafe fn told<T>(why: *mut abi::ErrorInfo, body: impl FnOnce() -> Result<T, Failure>) -> Option<T> {
+pub(crate) unsafe fn reporting<T>(why: *mut abi::ErrorInfo, body: impl FnOnce() -> Result<T, Failure>) -> Option<T> {
     match catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(Failure::panicked(payload))) {
         Ok(value) => Some(value),
         Err(failure) => {
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn create<P: Plugin>(
     let info = unsafe { &*info };
     let host = Host::new(info.self_);
     let made = unsafe {
-        told(why, || {
+        reporting(why, || {
             P::new(&Setup {
                 host,
                 entry_name: text(info.entry_name).unwrap_or(""),
@@ -104,6 +104,6 @@ pub unsafe extern "C" fn destroy<P: Plugin>(instance: *mut c_void) {
 /// # Safety
 /// See [`create`].
 pub unsafe extern "C" fn validate<P: Validate>(_: *const abi::Host, config_json: abi::View, why: *mut abi::ErrorInfo) -> i32 {
-    let answer = unsafe { told(why, || P::validate(&Config::new(text(config_json).unwrap_or("{}")))) };
+    let answer = unsafe { reporting(why, || P::validate(&Config::new(text(config_json).unwrap_or("{}")))) };
     answer.map_or(E_INVAL, |()| OK)
 }
