@@ -8,8 +8,8 @@ extension Check {
     "ME09", level: 5, "keeps no memory of completed calls",
     page: Page(
       rule: """
-        Calls of each kind leave less than 16 bytes for each call: of each operation, with large bodies, cancelled, failed, and retried. A
-        cache keeps the data of one key once.
+        Calls of each kind leave less than 16 bytes for each call: of each operation, with large bodies, cancelled, failed, and retried,
+        and for a parser with malformed bodies. A cache keeps the data of one key once.
         """,
       reason: """
         A host runs for months. Sixteen bytes per call at a thousand calls a second are more than a gigabyte a day.
