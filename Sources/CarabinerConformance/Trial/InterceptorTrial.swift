@@ -11,12 +11,14 @@ internal import CarabinerWire
   let host: UnsafePointer<crb_host>
   let configuration: String
   let options: TrialOptions
-  /// The plugin's file.
-  var bytes: [UInt8] = []
+  let constants: PluginConstants
   let testHost = TestHost.current
 
+  /// The plugin's file.
+  var bytes: [UInt8] { constants.bytes }
+
   /// The words that the plugin may look for.
-  var words: Vocabulary { Vocabulary(bytes) }
+  var words: Vocabulary { constants.words }
 
   /// The stages it has.
   var stages: [StageHooks] { StageHooks.all(of: interceptor.table) }

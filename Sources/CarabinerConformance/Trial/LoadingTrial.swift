@@ -97,11 +97,12 @@ struct LoadingTrial {
 
   /// Each interceptor of a library, as the context of a check.
   func interceptors(of library: TestHostLibrary) -> [InterceptorTrial] {
-    library.interceptors.map { interceptor in
+    let constants = PluginConstants(of: bytes)
+    return library.interceptors.map { interceptor in
       unsafe InterceptorTrial(
         notes: notes, interceptor: interceptor, host: library.host,
         configuration: options.configuration ?? SampleConfiguration.text(for: interceptor.configurationSchema), options: options,
-        bytes: bytes)
+        constants: constants)
     }
   }
 }
