@@ -30,6 +30,9 @@ struct ExchangeResult: Sendable {
   /// The verdict of the last hook.
   var verdict: crb_verdict { steps.last?.verdict ?? Verdict.continue }
 
+  /// Whether the first hook has answered the request, so that it goes no further.
+  var isAnswered: Bool { steps.first?.verdict == Verdict.respond }
+
   /// Whether a result or a chunk has reached the next stage outward.
   var hasForwarded: Bool {
     steps.contains { step in

@@ -54,6 +54,17 @@ internal import CarabinerWire
     }
   }
 
+  /// Sends an exchange, whose results a cache may store, and then the same request without results.
+  ///
+  /// - Returns: The second passage. A cache answers it only with what it has stored.
+  func writeAndRead(_ exchange: Exchange, _ stage: StageHooks, _ instance: TestHostInstance) -> ExchangeResult {
+    _ = travel([exchange], stage, instance)
+    var read = exchange
+    read.name = "\(exchange.name), again"
+    read.results = []
+    return travel([read], stage, instance)[0]
+  }
+
   /// Sends the usual exchanges through all stages of a new instance, and destroys it.
   func exercise(
     _ exchanges: [Exchange] = Exchange.usual, _ settings: ExchangeRunner.Settings = ExchangeRunner.Settings()

@@ -31,7 +31,7 @@ extension Check {
       for number in 0..<20 { _ = trial.travel([exchange(number, [sample(number)])], stage, instance) }
       for number in (0..<40).reversed() {
         let passage = trial.travel([exchange(number, [])], stage, instance)[0]
-        guard passage.steps.first?.verdict == Verdict.respond, let answer = passage.elements.first else { continue }
+        guard passage.isAnswered, let answer = passage.elements.first else { continue }
         let text = String(decoding: answer.bytes, as: UTF8.self)
         trial.notes.expect(
           number < 20 && text.contains("\"n\(number)\""), "asked for entry \(number) it answers \(text.prefix(120))",
@@ -45,17 +45,15 @@ extension Check {
   private static func keepsSizes(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance) {
     for size in [0, 255, 256, 32_768, 65_535, 65_536, 70_000, 1 << 20] {
       let sample = ResultSample(data: "{\"text\":\"\(String(repeating: "x", count: size))\"}")
-      var exchange = Exchange("a result of \(size) bytes") {
+      let exchange = Exchange("a result of \(size) bytes") {
         $0.operation.variables = #"{"size":\#(size)}"#
         $0.results = [sample]
       }
-      _ = trial.travel([exchange], stage, instance)
-      exchange.results = []
-      let passage = trial.travel([exchange], stage, instance)[0]
+      let passage = trial.writeAndRead(exchange, stage, instance)
       if passage.verdict == Verdict.fail {
         trial.notes.fail("it stores a result with a text of \(size) bytes and fails to answer with it", at: trial.interceptor.id)
       }
-      guard passage.steps.first?.verdict == Verdict.respond, let answer = passage.elements.first else { continue }
+      guard passage.isAnswered, let answer = passage.elements.first else { continue }
       let text = StagedJSON.object(answer.bytes)?["data"]?["text"]?.string
       trial.notes.expect(
         text?.utf8.count == size, "it stores a result with a text of \(size) bytes and answers with another one",
@@ -77,7 +75,7 @@ extension Check {
       }
       _ = trial.travel([write], stage, instance)
       trial.notes.expect(
-        trial.travel([read], stage, instance)[0].steps.first?.verdict != Verdict.respond,
+        !trial.travel([read], stage, instance)[0].isAnswered,
         "it answers a request with the entry of another one that differs in \(difference)", at: trial.interceptor.id)
     }
   }
@@ -160,29 +158,22 @@ extension Check {
         ("a later part of a deferred response", ResultSample(flags: UInt32(CRB_RESULT_INCREMENTAL), path: "[]")),
       ]
       for (name, type) in [("mutation", CRB_OPERATION_MUTATION), ("subscription", CRB_OPERATION_SUBSCRIPTION)] {
-        var exchange = Exchange("a \(name)") {
+        let exchange = Exchange("a \(name)") {
           $0.operation.type = UInt32(type)
           $0.operation.document = "\(name) Books($first: Int) { books(first: $first) { id } }"
         }
-        _ = trial.travel([exchange], stage, instance)
-        exchange.results = []
         trial.notes.expect(
-          trial.travel([exchange], stage, instance)[0].steps.first?.verdict != Verdict.respond,
-          "it answers a \(name) from the cache",
+          !trial.writeAndRead(exchange, stage, instance).isAnswered, "it answers a \(name) from the cache",
           at: trial.interceptor.id)
       }
       for (number, (name, sample)) in bad.enumerated() {
-        let write = Exchange(name) {
+        let exchange = Exchange(name) {
           $0.operation.variables = #"{"bad":\#(number)}"#
           $0.results = [sample]
         }
-        let read = Exchange("the same operation again") {
-          $0.operation.variables = #"{"bad":\#(number)}"#
-          $0.results = []
-        }
-        let passages = trial.travel([write, read], stage, instance)
         trial.notes.expect(
-          passages[1].steps.first?.verdict != Verdict.respond, "it stores \(name) and answers with it", at: trial.interceptor.id)
+          !trial.writeAndRead(exchange, stage, instance).isAnswered, "it stores \(name) and answers with it",
+          at: trial.interceptor.id)
       }
     })
 }
