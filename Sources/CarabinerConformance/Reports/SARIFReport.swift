@@ -27,7 +27,10 @@ package enum SARIFReport {
     func result(_ level: String, _ message: String) -> JSONValue {
       [
         "ruleId": .string(outcome.check.id), "level": .string(level), "message": ["text": .string(message)],
-        "locations": .array([["physicalLocation": ["artifactLocation": ["uri": .string(report.plugin)]]]]),
+        // Code scanning refuses a result without a line, and a plugin's file has none.
+        "locations": .array([
+          ["physicalLocation": ["artifactLocation": ["uri": .string(report.plugin)], "region": ["startLine": 1]]]
+        ]),
       ]
     }
     var results = outcome.findings.map { finding in
