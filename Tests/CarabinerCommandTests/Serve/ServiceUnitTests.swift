@@ -8,6 +8,10 @@ struct ServiceUnitTests {
   /// The settings of a section of a unit, in their order.
   private func settings(of name: String, _ section: String) throws -> [(key: String, value: String)] {
     let text = try String(contentsOf: Repository.root.appending(path: "Sources/Kits/systemd/\(name)"), encoding: .utf8)
+    return settings(in: text, section)
+  }
+
+  private func settings(in text: String, _ section: String) -> [(key: String, value: String)] {
     let part = text.components(separatedBy: "\n[\(section)]\n").dropFirst().first?.components(separatedBy: "\n[").first ?? ""
     return part.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap { line in
       let words = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -43,7 +47,27 @@ struct ServiceUnitTests {
     #expect(try settings(of: "carabiner@.socket", "Install").map { $0.value } == ["sockets.target"])
   }
 
-  @Test("P9: systemd rates the exposure of the service at 1.2 or less, and understands both units")
+  /// The settings for an upgrade by take-over, as the guide has them.
+  private func takeOver() throws -> String {
+    let page = Repository.root.appending(path: "Sources/Carabiner/Documentation.docc/Installing.md")
+    let blocks = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```")
+    return try #require(blocks.first { $0.contains("--take-over") }).replacing(#/ *\\\n +/#, with: " ")
+  }
+
+  @Test("the process that takes over has the options of the unit, and may become the main process")
+  func takeOverOptions() throws {
+    let found = settings(in: try takeOver(), "Service")
+    #expect(found.first { $0.key == "NotifyAccess" }?.value == "all")
+    let reloads = found.filter { $0.key == "ExecReload" }.map { $0.value }
+    #expect(reloads.first == "" && reloads.count == 2)
+    let start = try #require(try settings(of: "carabiner@.service", "Service").first { $0.key == "ExecStart" }).value
+    let successor = reloads.last?.firstMatch(of: /^\/bin\/sh -c '\{ (.*) & \} \| grep -q listening'$/)?.1
+    #expect(
+      successor.map { $0.replacing(" --take-over unix:${RUNTIME_DIRECTORY}/admin.sock", with: "") }
+        == start.replacing("@PREFIX@", with: "/usr")[...])
+  }
+
+  @Test("P9: systemd rates the exposure of the service at 1.2 or less, and understands both units and a take-over")
   func exposure() async throws {
     let analyze = URL(filePath: "/usr/bin/systemd-analyze")
     guard FileManager.default.isExecutableFile(atPath: analyze.path) else {
@@ -60,6 +84,8 @@ struct ServiceUnitTests {
     let rating = try await ToolRun(
       analyze, ["security", "--offline=true", "--no-pager", "--threshold=12", folder.file("carabiner@shop.service")])
     #expect(rating.status == 0, "\(rating.output.suffix(300))\(rating.errors)")
+    try FileManager.default.createDirectory(atPath: folder.file("carabiner@shop.service.d"), withIntermediateDirectories: true)
+    _ = try folder.write(try takeOver(), to: "carabiner@shop.service.d/take-over.conf")
     let check = try await ToolRun(
       analyze, ["verify", folder.file("carabiner@shop.service"), folder.file("carabiner@shop.socket")])
     let complaints = (check.output + check.errors).split(separator: "\n").filter { $0.contains("carabiner@shop") }
