@@ -65,6 +65,17 @@ struct ManifestTests {
     #expect(problem.message.contains("there is a tab") == !text.contains("@"), "\(problem)")
   }
 
+  @Test(
+    "a tab counts as one column in the place of a mistake after it",
+    arguments: [
+      ("settings: {staging: memfd,\tfoo: 1}", 2, 28), ("settings:\t{\"é\":\t1}", 2, 12),
+      ("\"settings\":\t{\"foo\": 1}", 2, 14),
+    ])
+  func placeAfterTab(text: String, line: Int, column: Int) throws {
+    let error = try #require(throws: ManifestError.self) { try Manifest(text: "carabiner: 1\n\(text)\n") }
+    #expect(error.problems.map { $0.position?.description } == ["line \(line), column \(column)"], "\(error)")
+  }
+
   @Test("E2, E3, E4: settings and built-ins set GET, client awareness and persisted queries")
   func wireOptions() throws {
     #expect(try Manifest(text: "carabiner: 1").wireOptions == WireOptions())
