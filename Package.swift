@@ -40,7 +40,7 @@ let package = Package(
     .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
   ],
   targets: [
-    // The contract, the system libraries, and what of Linux the Glibc module lacks.
+    // The contract, the system libraries, and functions of Linux that the Glibc module does not have.
     .target(name: "CCarabiner"),
     .systemLibrary(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -61,7 +61,8 @@ let package = Package(
     // The memory that host and worker share, and the messages between host and launcher.
     .target(name: "CCrossing"),
     .target(name: "CLaunching"),
-    // No product, and public nevertheless: the compiler folds only public constants of another module, and each hook compares some.
+    // This module is no product, but its constants are public: the compiler folds only public constants of another module, and each hook
+    // compares some.
     .target(name: "CarabinerABI", dependencies: ["CCarabiner"], swiftSettings: swiftSettings),
     .target(name: "CarabinerWire", swiftSettings: swiftSettings),
     // HTTP/1.1 as state machines without input and output, for both sides.
@@ -125,16 +126,16 @@ let package = Package(
     .testTarget(
       name: "CarabinerCurlTests", dependencies: ["CarabinerCurl", "Carabiner", "ScriptedServer", "TestTools"],
       swiftSettings: swiftSettings),
-    // Code as users of the 1.x generation have it, in their language mode.
+    // Samples of code of the 1.x generation, in the language mode of its users.
     .target(
       name: "PipelineSamples", dependencies: ["Carabiner", "CarabinerPipeline"], path: "Tests/PipelineSamples",
       swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
     .testTarget(
       name: "CarabinerPipelineTests",
       dependencies: ["CarabinerPipeline", "Carabiner", "CarabinerCurl", "PipelineSamples", "ScriptedServer", "TestTools"],
-      // As users have it: members of the types that both generations share need no import of the core.
+      // As in programs of users, members of the types that both generations share need no import of the core.
       swiftSettings: [.enableUpcomingFeature("ExistentialAny"), .strictMemorySafety(), .treatAllWarnings(as: .error)]),
-    // What is checked of any bytes whatever, by libFuzzer and by the replay of its findings.
+    // Checks that hold for all inputs. libFuzzer runs them, and a test repeats its findings.
     .target(
       name: "FuzzTargets",
       dependencies: [
@@ -206,7 +207,7 @@ if flavor == "bench" || flavor == "bench-own" {
   ]
 }
 
-// What sanitizers cover beside the libraries: the harness, the gateway and Connect calls, with their tests that need no process.
+// Sanitizers cover these beside the libraries: the harness, the gateway and Connect calls, with tests that start no process.
 if hasHarness {
   package.targets += [
     // The harness: below Swift, and in it.
@@ -299,7 +300,7 @@ if hasServers {
         .product(name: "SwiftProtobuf", package: "swift-protobuf"),
       ],
       swiftSettings: swiftSettings),
-    // Code as programs for Connect-Swift have it: the module under its name there, in their language mode.
+    // Samples of code for Connect-Swift, with the name that the module has there and in the language mode of its users.
     .target(
       name: "ConnectSamples",
       dependencies: ["Carabiner", "CarabinerConnect", .product(name: "SwiftProtobuf", package: "swift-protobuf")],
@@ -420,7 +421,7 @@ if !librariesOnly {
         "Carabiner", "CarabinerPipeline", "CarabinerWebSocket", "CarabinerWire", .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: swiftSettings),
-    // Code as programs of the 0.3x generation have it, in their language mode.
+    // Samples of code of the 0.3x generation, in the language mode of its users.
     .target(
       name: "SocketSamples", dependencies: ["Carabiner", "CarabinerPipeline", "CarabinerPipelineSockets"],
       path: "Tests/SocketSamples", swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
@@ -430,7 +431,7 @@ if !librariesOnly {
         "CarabinerPipelineSockets", "CarabinerPipeline", "CarabinerHost", "Carabiner", "CarabinerWebSocket", "CarabinerWire",
         "ScriptedServer", "ScriptedSocket", "SocketSamples", "TestTools",
       ],
-      // As users have it: members of the types that both generations share need no import of the core.
+      // As in programs of users, members of the types that both generations share need no import of the core.
       swiftSettings: [.enableUpcomingFeature("ExistentialAny"), .strictMemorySafety(), .treatAllWarnings(as: .error)]),
     .testTarget(
       name: "CarabinerTracingTests",
@@ -564,7 +565,7 @@ if !librariesOnly {
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
-      // The files of new plugins, in the executable itself: it stays one file that may be put anywhere.
+      // The files of new plugins are in the executable, so that it is one file that works in any folder.
       resources: [.embedInCode("New/Templates")],
       swiftSettings: swiftSettings),
     .testTarget(

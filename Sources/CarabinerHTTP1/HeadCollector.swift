@@ -19,8 +19,8 @@ struct HeadCollector: Sendable {
   /// Copies bytes up to the end of the head.
   ///
   /// - Parameters:
-  ///   - position: Moves behind the bytes that were read.
-  ///   - room: The number of bytes that may be read, skipped ones included. It decreases by those that were read.
+  ///   - position: The place of the first byte to read. Afterwards it is the place after the last byte that was read.
+  ///   - room: The number of bytes that may be read, including skipped ones. It decreases by the number of bytes that were read.
   /// - Returns: Whether the head is complete.
   /// - Throws: ``HTTP1Error`` with ``HTTP1Error/Code/headTooLarge``.
   mutating func read(

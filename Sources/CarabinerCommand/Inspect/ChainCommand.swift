@@ -31,8 +31,9 @@ struct ChainCommand: AsyncParsableCommand {
   @Option(name: .long, help: "text, json or dot.") var format: ChainDrawing.Format = .text
 
   func validate() throws {
-    if admin != nil, trust.policy != nil { throw ValidationError("give --admin or --trust; a gateway knows its own") }
-    if admin != nil, source.path != nil { throw ValidationError("give --admin or a manifest; a gateway knows its own") }
+    guard admin != nil else { return }
+    if trust.policy != nil { throw ValidationError("give --admin or --trust, not both: a gateway has its own trust") }
+    if source.path != nil { throw ValidationError("give --admin or a manifest, not both: a gateway has its own manifest") }
   }
 
   func run() async throws {

@@ -2,11 +2,12 @@ internal import CarabinerWire
 
 /// Extreme and invalid configurations.
 enum HostileConfigurations {
-  /// How deep the deepest is nested.
+  /// The nesting of the deepest configuration.
   static let depth = 10_000
   private static let longBytes = 10 << 20
 
-  /// First configurations that fit no schema, then changes of valid ones: members missing, of the wrong type, very long or deep.
+  /// Returns configurations that fit no schema, then variants of valid ones with members that are missing, of the wrong type, very long or
+  /// very deep.
   static func texts(for schema: String?, seed: UInt64, count: Int) -> [String] {
     let deep = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
     var texts = [

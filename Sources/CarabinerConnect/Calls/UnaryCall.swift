@@ -137,7 +137,7 @@ final class UnaryCall<Input: Sendable, Output: Sendable>: Sendable {
 
   /// Passes a response to the hooks.
   ///
-  /// - Parameter isEnd: Whether it reports why the call ends early.
+  /// - Parameter isEnd: Whether the response only reports why the call ended before the server answered.
   private func receive(_ response: HTTPResponse, _ life: CallLife, isEnd: Bool = false) {
     guard let chain = state.withLock({ $0.ending == nil || isEnd ? $0.chain : nil }) else { return }
     let typed = HookPass(form.response(chain), lane: lane) { response, _ in

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Runs a function on a lane when something has changed; once, however often that is said before.
+/// Runs a function on a lane after a change. Several changes before it runs cause one run.
 final class Wakeup: Sendable {
   private let isDue = Atomic<Bool>(false)
   private let lane: CallLane

@@ -27,13 +27,14 @@ package struct NodeReport: Sendable, Hashable {
   }
 }
 
-/// The note of a node about a candidate under `taken/` (E12). The key stays until the roll-out ends, or until the node ends in order.
+/// The state of a candidate on a node, which the node writes to a key under `taken/` (E12). The key is removed when the roll-out ends or
+/// the node shuts down.
 package enum TrialMark: Sendable, Hashable {
-  /// It tries the candidate, after so many ends of a process that served it.
+  /// The node tries the candidate. Processes that served it have ended `ends` times.
   case trying(ends: Int)
-  /// It serves the candidate, after so many ends of a process that served it.
+  /// The node serves the candidate. Processes that served it have ended `ends` times.
   case serving(ends: Int)
-  /// It failed with the candidate, for this reason.
+  /// The candidate failed on the node, for this reason.
   case failed(String)
 }
 

@@ -1,4 +1,4 @@
-/// Counts what the rules for operations decided.
+/// Counts the decisions of the rules for operations.
 final class OperationRuleMetrics: Sendable {
   /// How the list of operations was applied to an operation.
   enum Listing: String, CaseIterable, Sendable {

@@ -126,15 +126,15 @@ package final class SharedRates: Sendable {
   private func verdict(_ operations: Double, _ client: Client, at time: Int64) -> RateLimiter.Verdict {
     let (current, last) = (Double(client.current + client.unsent), Double(client.last + client.unsentOfLast))
     let rest = 1 - Double(time % window) / Double(window)
-    // More operations than a window may have can only begin behind an empty one.
+    // More operations than one window allows can begin only after an empty window.
     let room = max(0, limit - operations)
     guard last * rest + current > room else { return .allowed }
     let share =
       if current <= room, last > 0 {
-        // When so much of the last window is over that the rest leaves room.
+        // They fit when enough of the last window has left the overlap.
         rest - (room - current) / last
       } else {
-        // When the current window is the last one, and so much of it is over.
+        // They fit in the next window, when enough of the current one has left the overlap.
         rest + max(0, 1 - room / max(1, current))
       }
     return .refused(.milliseconds(max(1, Int64((share * Double(window)).rounded(.up)))))

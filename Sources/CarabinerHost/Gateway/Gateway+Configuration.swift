@@ -21,7 +21,8 @@ extension Gateway {
     }
 
     /// The addresses to listen on: `HOST:PORT`, `[IPV6]:PORT`, `unix:PATH`, or `fd:NUMBER` for a socket that already listens.
-    /// If it is empty, the gateway listens at `serve: {listeners: …}` of the manifest, or else at `127.0.0.1:4000`. Port 0 selects a free port.
+    /// If it is empty, the gateway listens at `serve: {listeners: …}` of the manifest, or else at `127.0.0.1:4000`. Port 0 selects a free
+    /// port.
     public var addresses: [String]
     /// Further addresses, which serve `/metrics` and nothing else: `HOST:PORT` or `[IPV6]:PORT`.
     public var metricsAddresses: [String] = []
@@ -55,7 +56,7 @@ extension Gateway {
     /// Called when the gateway listens at all addresses, before the admin socket is opened. Connections at inherited sockets wait until it
     /// returns. If it throws, the gateway does not start.
     package var onReady: (@Sendable () async throws -> Void)?
-    /// Called when a successor has taken over, so that this gateway ends; nil if the program does not support that.
+    /// Called when a successor has taken over. The program then ends this gateway. Nil if the program does not support a take-over.
     package var onHandedOver: (@Sendable () -> Void)?
     /// Records and exports traces of requests; nil for none.
     package var traces: TraceExport?

@@ -21,7 +21,7 @@ extension PullStream {
 /// Sends requests, and records or replays those within a scope.
 struct ScopedTransport: RepeatingTransport {
   let base: any HTTPTransport
-  /// Sends failed requests again; nil if the base does that, or no one.
+  /// Sends failed requests again. Nil if `base` does that, or if no request is sent again.
   var recovery: EndpointRecovery?
 
   func send(_ request: URLRequest) async throws -> HTTPResponse {

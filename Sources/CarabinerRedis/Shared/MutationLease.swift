@@ -60,7 +60,7 @@ package final class MutationLease: Sendable {
   private func stopRenewing() async {
     let task = renewing.withLock { $0.take() }
     task?.cancel()
-    // A renewal on its way must not come behind the last record.
+    // A renewal that is being sent must not arrive after the last record, which it would replace.
     await task?.value
   }
 

@@ -59,7 +59,7 @@ struct StatementLines {
   private func fault(_ expected: String) -> ReleaseError {
     ReleaseError(
       .signature,
-      "line \(number) of the statement is not what is expected there: \(expected); "
+      "line \(number) of the statement is not valid, expected: \(expected); "
         + "make statements with carabiner release statement")
   }
 }

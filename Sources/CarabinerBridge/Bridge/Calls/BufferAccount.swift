@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// How many bytes of buffers one plugin holds, and how many it may.
+/// Counts the bytes in the buffers of one plugin, up to a limit.
 package final class BufferAccount: Sendable {
   private let limit: Int
   private let used = Atomic<Int>(0)
 
   init(limit: Int) { self.limit = limit }
 
-  /// Counts bytes; false if that were too many.
+  /// Counts bytes of a new buffer. Returns false, and counts nothing, if they exceed the limit.
   func take(_ count: Int) -> Bool {
     guard used.add(count, ordering: .relaxed).newValue <= limit else {
       give(count)
@@ -16,6 +16,6 @@ package final class BufferAccount: Sendable {
     return true
   }
 
-  /// The plugin holds these no more.
+  /// Subtracts the bytes of a released buffer.
   func give(_ count: Int) { used.subtract(count, ordering: .relaxed) }
 }
