@@ -26,7 +26,7 @@ public struct GatewayLimits: Sendable, Hashable {
   public var maximumFileBytes = 64 << 20
   /// The maximum size of an upload with all its files, in bytes.
   public var maximumUploadBytes = 256 << 20
-  /// The time that a client has to send an upload. It must also send some bytes of it within ``receiveTimeout`` again and again.
+  /// The time that a client has to send an upload. The time between two parts of it must not exceed ``receiveTimeout``.
   public var uploadTimeout = TimeAmount.minutes(5)
   /// The time that a client has to send the head, and again to send the body.
   public var receiveTimeout = TimeAmount.seconds(15)
@@ -38,8 +38,8 @@ public struct GatewayLimits: Sendable, Hashable {
   /// The maximum number of unsent response bytes of all connections. Above it, the connection with the most unsent bytes is
   /// closed.
   public var maximumUnsent = 512 << 20
-  /// The maximum number of bytes of a body that are discarded after a refusal, so that the client can read the response. After more, the
-  /// connection is closed at once.
+  /// The maximum number of bytes of a body that are discarded after a refusal, so that the client can read the response. If more arrive,
+  /// the connection is closed at once.
   public var maximumDiscardedBytes = 64 << 20
   /// The time after which a connection without a request is closed.
   public var idleTimeout = TimeAmount.seconds(75)
@@ -69,8 +69,8 @@ public struct GatewayLimits: Sendable, Hashable {
   public var maximumResets = 200
   /// The time window of ``maximumResets``.
   public static let resetWindow = TimeAmount.seconds(30)
-  /// The maximum number of HTTP/2 frames that ask for nothing, as WINDOW_UPDATE frames and those of unknown types. Each frame that is
-  /// sent to the client allows ten more. After more, the connection is closed.
+  /// The maximum number of HTTP/2 frames that need no answer, such as WINDOW_UPDATE frames and those of unknown types. Each frame that is
+  /// sent to the client allows ten more. If the client sends more, the connection is closed.
   public var maximumIdleFrames = 1000
   /// Whether browsers get a page for trying out queries.
   public var servesQueryPage = false

@@ -1,9 +1,9 @@
 internal import CarabinerWire
 internal import NIOCore
 
-/// Which responses are compressed, and how.
+/// Decides which responses are compressed and with which coding.
 package struct CompressionRule: Sendable {
-  /// Larger bodies are compressed apart from the threads that serve connections.
+  /// The largest body that is compressed on the thread of its connection. Larger ones are compressed on another thread.
   static let maximumInlineBytes = 64 << 10
 
   private let names: [String]

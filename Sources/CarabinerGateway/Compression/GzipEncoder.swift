@@ -3,7 +3,7 @@ internal import NIOCore
 
 /// Compresses bodies as gzip with zlib, one after the other.
 ///
-/// zlib's state is behind a pointer, because zlib keeps the address.
+/// zlib's state is allocated and not moved, because zlib keeps its address.
 @safe final class GzipEncoder {
   /// The window of 32 KiB, with the header of gzip.
   private static let windowBits: Int32 = 15 + 16

@@ -1,15 +1,15 @@
 internal import NIOPosix
 
-/// The encoders of one thread. Making one costs several times as much as compressing a short body.
+/// The encoders of one thread. They are kept, because to make one costs several times as much as to compress a short body.
 ///
-/// It is sent to no other thread: only the thread that it belongs to finds it.
+/// Safe without a lock: the object is stored in a variable of its thread, so no other thread can reach it.
 final class ThreadEncoders: @unchecked Sendable {
   private static let ofThread = ThreadSpecificVariable<ThreadEncoders>()
 
   private var gzip: GzipEncoder?
   private var zstd: ZstdEncoder?
 
-  /// Those of the current thread.
+  /// The encoders of the current thread.
   static var current: ThreadEncoders {
     if let known = ofThread.currentValue { return known }
     let made = ThreadEncoders()

@@ -6,7 +6,7 @@ internal import NIOCore
 /// stream, for which the loop searches all of its timers, so each stream would slow down the following ones.
 final class ConnectionClock {
   private let loop: any EventLoop
-  /// The timer fires after this time at the latest, so it is in time for deadlines that are set before it fires.
+  /// The longest time until the timer fires. It is not longer than any time limit, so a deadline that is set meanwhile is not missed.
   private var shortest: TimeAmount
   private var handlers: [ObjectIdentifier: ConnectionHandler] = [:]
   private var isTimed = false
@@ -16,7 +16,7 @@ final class ConnectionClock {
     shortest = Self.shortest(limits)
   }
 
-  /// Uses other limits from the next time on.
+  /// Uses these limits when the timer is set the next time.
   func renew(_ limits: GatewayLimits) { shortest = Self.shortest(limits) }
 
   private static func shortest(_ limits: GatewayLimits) -> TimeAmount {

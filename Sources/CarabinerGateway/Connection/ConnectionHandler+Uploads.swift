@@ -39,7 +39,7 @@ extension ConnectionHandler {
 
   // MARK: A body that does not arrive
 
-  /// The operation that reads the body fails, and answers the request.
+  /// Fails the upload. The operation that reads its body then answers the request.
   private func fail(_ upload: InboundUpload, _ refusal: RequestRefusal) {
     deadline = nil
     upload.body.end(.failure(refusal))

@@ -11,7 +11,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   typealias OutboundOut = ReplyPart
 
   enum State {
-    /// Between requests, or in the head of one.
+    /// No request is in progress, or the head of one is arriving.
     case idle
     case receiving(RequestHead)
     /// The body is arriving while the response is produced.
@@ -50,7 +50,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   /// Whether the client has closed its sending side.
   var isHalfClosed = false
   @safe @exclusivity(unchecked) var origin: ConnectionOrigin
-  /// Whether the deadline of an idle connection is that for the next request, and not that for the first one.
+  /// Whether a response was sent. The deadline of an idle connection is then that for a next request, and before it that for the first.
   @safe @exclusivity(unchecked) private var hasAnswered = false
   /// Input that arrived before the last response was written, in order.
   @safe @exclusivity(unchecked) var held = CircularBuffer<Held>(initialCapacity: 0)
@@ -60,7 +60,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   var owesRead = false
   /// The unsent response bytes of this connection, including those of its other streams.
   @safe @exclusivity(unchecked) var unsent: UnsentBytes?
-  /// How many of these bytes were written by this handler.
+  /// The number of unsent bytes that this handler has written.
   var waiting = 0
   @safe @exclusivity(unchecked) var deadline: NIODeadline?
   /// The time by which the client must have read some of the unsent bytes.

@@ -14,9 +14,9 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
 
   private enum State {
     case reading
-    /// Behind a request that offers another protocol. Bytes that come before the answer belong to neither protocol.
+    /// A request has offered another protocol. Bytes that arrive before the response belong to neither protocol.
     case offered
-    /// Behind an error. The beginning of a next request is not known.
+    /// An error has occurred. The beginning of a next request is not known.
     case failed
   }
 
@@ -28,9 +28,9 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   @safe @exclusivity(unchecked) private var unwrittenHead: ByteBuffer?
   private var isInPipeline = false
   @safe @exclusivity(unchecked) private var isReading = false
-  /// Bytes that came while others were read: a flush that fails makes the channel read again.
+  /// Bytes that arrived while earlier ones were being read. This happens because a flush that fails makes the channel read again.
   @safe @exclusivity(unchecked) private var arrived = CircularBuffer<ByteBuffer>(initialCapacity: 0)
-  /// A body up to this size is copied behind its head, so that the response is one buffer.
+  /// A body up to this size is copied into the buffer of its head, so that the response is one buffer.
   private static let copiedBodyBytes = 16 << 10
 
   /// The bytes around a chunk.
@@ -217,7 +217,7 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
     pass(body, promise, context)
   }
 
-  /// Writes bytes, behind the head if that is not written yet.
+  /// Writes bytes, together with the head if that is not written yet.
   private func pass(_ bytes: ByteBuffer, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) {
     guard var head = unwrittenHead, bytes.readableBytes <= Self.copiedBodyBytes + Self.chunkOverhead else {
       flushHead(context)

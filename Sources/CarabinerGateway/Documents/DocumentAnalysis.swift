@@ -3,7 +3,7 @@ internal import CarabinerWire
 
 /// The facts about a document that rules for operations need, found once for each document.
 final class DocumentAnalysis: Sendable {
-  /// The number of the rules that it was made for.
+  /// The number of the ``OperationRules`` that the analysis was made for.
   let rules: UInt64
   /// The number of tokens.
   let tokens: Int

@@ -43,7 +43,7 @@ final class OperationGate: Sendable {
     return operation
   }
 
-  /// The document of a request, after a look at the list of operations.
+  /// Returns the document of a request, after the list of operations was applied.
   private func checked(
     _ parameters: GraphQLParameters, _ rules: OperationRules
   ) throws(RequestRefusal) -> (String, DocumentIndex.Entry) {
@@ -106,7 +106,7 @@ final class OperationGate: Sendable {
 }
 
 extension RequestRefusal {
-  /// Whether the list of operations is the reason.
+  /// Whether the operation was refused because of the list of operations.
   fileprivate var isOfOperationList: Bool {
     ["QUERY_NOT_IN_SAFELIST", "PERSISTED_QUERY_ID_REQUIRED", "PERSISTED_QUERY_NOT_IN_LIST"].contains(code)
   }

@@ -1,7 +1,7 @@
 internal import CarabinerDigest
 package import CarabinerWire
 
-/// The operations that clients may run, from files that a build of the clients wrote.
+/// The operations that clients may run. They are read from files that the build of the clients has written.
 package struct OperationList: Sendable {
   /// A mistake in a file.
   package struct Fault: Error, Hashable, CustomStringConvertible {

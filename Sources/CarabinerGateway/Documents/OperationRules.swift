@@ -1,11 +1,11 @@
 package import CarabinerWire
 internal import Synchronization
 
-/// Which operations a generation runs.
+/// The rules of a generation that decide which operations run.
 package final class OperationRules: Sendable {
   private static let numbers = Atomic<UInt64>(0)
 
-  /// The number of these rules in the process. A ``DocumentAnalysis`` belongs to one number.
+  /// A number that is unique in the process. A ``DocumentAnalysis`` is valid for the rules with one number.
   let number = OperationRules.numbers.add(1, ordering: .relaxed).newValue
   /// The list of operations; nil if all may run.
   let list: OperationList?
@@ -43,7 +43,7 @@ package final class OperationRules: Sendable {
       return text
     }
     if let listed { return listed }
-    // A client that sends hashes by itself sends the text after this error.
+    // A client that sends only a hash sends the text too after this error.
     if list.mode != .id, parameters.documentID == nil { return try parameters.document() }
     throw RequestRefusal(
       400, "the id of the operation is not in the gateway's list; publish the operation before a client sends its id",

@@ -51,8 +51,8 @@ package final class GatewayReply: Sendable {
   /// Whether the response is complete or the client has disconnected.
   var isOver: Bool { state.withLock(\.isOver) }
 
-  /// Sets the task that produces the response. It is cancelled if the client disconnects before the response is complete, also if
-  /// that has happened already.
+  /// Sets the task that produces the response. It is cancelled if the client disconnects before the response is complete, or has done so
+  /// already.
   package func answered(by task: Task<Void, Never>) {
     let isOver = state.withLock { state in
       if !state.isOver { state.task = task }
@@ -61,7 +61,7 @@ package final class GatewayReply: Sendable {
     if isOver { task.cancel() }
   }
 
-  /// Sets the task that reads the request, which is cancelled if the client disconnects. It may have passed the request on already.
+  /// Sets the task that reads the request. It is cancelled if the client disconnects. It may have passed the request on already.
   func prepared(by task: Task<Void, Never>) {
     let isOver = state.withLock { state in
       if !state.isOver, state.task == nil { state.task = task }

@@ -7,8 +7,8 @@ package protocol RequestHandler: Sendable {
   /// Answers a request through its reply, now or later. Called on the connection's event loop, so it must not block.
   func handle(_ request: GatewayRequest, _ reply: GatewayReply)
 
-  /// Whether a request is handled when its head has arrived, because its body may be too long for the memory.
-  /// Asked only if the Content-Type begins as that of a form does.
+  /// Whether a request is handled as soon as its head has arrived, because its body may be too long for the memory.
+  /// Called only if the Content-Type may be that of a form.
   func takesUpload(_ head: RequestHead) -> Bool
 
   /// Accepts a WebSocket upgrade, or answers through the reply as for any other request. Called on the event loop, as

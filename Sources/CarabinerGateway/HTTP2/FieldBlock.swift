@@ -2,7 +2,7 @@ internal import CarabinerWire
 
 /// The fields of a message in HTTP/2, as they are written in frames (RFC 7541, 6).
 enum FieldBlock {
-  /// Replaces values that are written out, and not those that refer to a table.
+  /// Replaces the values that the block contains as text. Values that refer to a table are not replaced.
   ///
   /// - Parameter change: Returns another value; nil to keep it. It is called only for values that may have bytes above 0x7F.
   /// - Returns: The changed block; nil if nothing is changed, or if the block is malformed.

@@ -1,7 +1,7 @@
 internal import CarabinerWire
 internal import NIOCore
 
-/// Keeps the bytes of header values that are not UTF-8 in the frames of an HTTP/2 connection, where the library would replace them.
+/// Preserves header values that are not UTF-8 on an HTTP/2 connection. The library would replace their bytes.
 ///
 /// Values of requests become an ``OpaqueText``, and those of responses become bytes again. Heads of more than one frame are not changed.
 final class FieldBytes: ChannelDuplexHandler {
@@ -21,11 +21,11 @@ final class FieldBytes: ChannelDuplexHandler {
     static let priority = 5
   }
 
-  /// The bytes of the preface (RFC 9113, 3.4) or of a frame that pass without a look at them.
+  /// The number of bytes of the preface (RFC 9113, 3.4) or of a frame that are passed on unread.
   private var passing = 24
   /// The beginning of a frame.
   private var held = ByteBuffer()
-  /// How many responses have values that become bytes again.
+  /// The number of responses with an ``OpaqueText`` that are not written yet.
   private var expected = 0
   /// The number of payload bytes of the last frame that later writes still contain.
   private var payloadToCome = 0

@@ -1,6 +1,6 @@
 internal import NIOCore
 
-/// Counts the frames of an HTTP/2 client that ask for nothing: WINDOW_UPDATE, GOAWAY, and those of unknown types (RFC 9113, 10.5).
+/// Counts the frames of an HTTP/2 client that need no answer: WINDOW_UPDATE, GOAWAY, and those of unknown types (RFC 9113, 10.5).
 ///
 /// A response needs WINDOW_UPDATE frames, so each frame that the server sends allows some more. The library limits the frames of other
 /// types.
@@ -25,11 +25,11 @@ struct FrameBudget {
   /// The number of bytes of the connection preface (RFC 9113, 3.4).
   static let prefaceBytes = 24
 
-  /// The number of such frames that may still come.
+  /// The number of such frames that the client may still send.
   private(set) var left: Int
-  /// The bytes of the preface or of a payload that have not come.
+  /// The number of bytes of the preface or of a payload that have not arrived.
   private var toSkip = Self.prefaceBytes
-  /// The number of bytes of the current head that have come.
+  /// The number of bytes of the current head that have arrived.
   private var headBytes = 0
   private var length = 0
   private var kind: UInt8 = 0

@@ -24,7 +24,7 @@ final class FrameOutlet: ChannelDuplexHandler {
   private(set) var goAways = 0
   /// Called when the first GOAWAY frame is sent.
   var onGoAway: (() -> Void)?
-  /// Called when the client sends too many frames that ask for nothing.
+  /// Called when the client sends too many frames that need no answer.
   var onFlood: (() -> Void)?
   private var budget: FrameBudget
   /// Whether input is discarded.

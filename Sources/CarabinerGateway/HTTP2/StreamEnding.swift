@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import NIOHTTP2
 
-/// Ends a stream in the way of HTTP/2 when a handler closes it like a connection.
+/// Ends a stream as HTTP/2 requires when a handler closes its channel, as it would close a connection.
 ///
 /// If a stream is closed while its request is still arriving, the library resets it with CANCEL, and a client may then discard a
 /// response that it already has. After a complete response this handler resets the stream with NO_ERROR (RFC 9113, 8.1): the

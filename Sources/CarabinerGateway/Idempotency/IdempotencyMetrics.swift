@@ -1,13 +1,14 @@
 /// Counts mutations with a key, by their result.
 final class IdempotencyMetrics: Sendable {
   enum Result: String, CaseIterable {
-    /// It ran under the key.
+    /// The mutation ran, and its answer is stored under the key.
     case first
-    /// It ran without protection, because the store was away.
+    /// The mutation ran without protection, because the store was not available.
     case unprotected
-    /// It got the answer of an earlier request.
+    /// The client got the answer of an earlier request.
     case replayed
-    /// It was refused: an earlier request runs, is another one, or has no known end, or the store is away.
+    /// The mutation was refused: an earlier request is still running, had other contents, or has no known result; or the store is not
+    /// available.
     case running, reused, unknown, unavailable
   }
 

@@ -20,7 +20,7 @@ package final class IdempotencyRule: Sendable {
   /// - Parameters:
   ///   - field: The name of the request header with the key.
   ///   - maximumBytes: The largest answer that is kept.
-  ///   - runsWithoutStore: Whether mutations run without protection while the store is away.
+  ///   - runsWithoutStore: Whether mutations run without protection while the store is not available.
   ///   - clientField: The request header that identifies a client; nil to use the address.
   package init(field: String, maximumBytes: Int, runsWithoutStore: Bool, keys: MutationKeys, clientField: String?) {
     (self.field, self.maximumBytes, self.runsWithoutStore) = (field, maximumBytes, runsWithoutStore)
@@ -54,9 +54,9 @@ package final class IdempotencyRule: Sendable {
     return IdempotencyKey(key, client: client, operations[0])
   }
 
-  /// How a mutation with a key goes on.
+  /// The next step for a mutation with a key.
   enum Decision: Sendable {
-    /// It runs; nil for without protection.
+    /// The mutation runs. The lease is nil if it runs without protection.
     case run(MutationLease?)
     case replay(StoredAnswer)
     case refuse(RequestRefusal)
@@ -132,6 +132,6 @@ struct IdempotencyKey: Sendable {
     ])
   }
 
-  /// Each part has a digest of its own, so that no two lists of parts are written alike.
+  /// Each part has a digest of its own. Otherwise two different lists of parts could have the same bytes.
   private static func digest(_ parts: [[UInt8]]) -> [UInt8] { Digest.sha256(parts.flatMap { Digest.sha256($0) }) }
 }

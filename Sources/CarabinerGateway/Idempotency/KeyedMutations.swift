@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// The mutations with a key that run, also if their clients have left.
+/// The mutations with a key that are running. They continue when their clients disconnect.
 package final class KeyedMutations: Sendable {
   private let tasks = Mutex((next: 0, running: [Int: @Sendable () -> Void]()))
 
-  /// The number of them.
+  /// The number of these mutations.
   package var count: Int { tasks.withLock { $0.running.count } }
 
   /// Runs a body to its end, whether or not the caller is cancelled.
@@ -19,7 +19,7 @@ package final class KeyedMutations: Sendable {
     return await task.value
   }
 
-  /// Cancels all of them, because the gateway ends.
+  /// Cancels all mutations, because the gateway ends.
   package func cancel() {
     for cancel in tasks.withLock({ Array($0.running.values) }) { cancel() }
   }

@@ -2,14 +2,14 @@ package import Carabiner
 internal import FoundationEssentials
 internal import Synchronization
 
-/// Whether an operation may have reached the server behind the gateway.
+/// Observes whether an operation may have reached the upstream.
 package final class SendingWatch: Sendable {
   private let sent = Atomic<Int>(0)
 
   /// Whether a request was sent, or may have been.
   package var mayHaveBeenSent: Bool { sent.load(ordering: .relaxed) > 0 }
 
-  /// Returns a tracer that watches the requests of an operation, beside another one.
+  /// Returns a tracer that observes the requests of an operation and passes all events to another tracer.
   package func tracer(beside other: (any ChainTracer)?) -> any ChainTracer { WatchingTracer(watch: self, other: other) }
 
   fileprivate func begin() { sent.add(1, ordering: .relaxed) }

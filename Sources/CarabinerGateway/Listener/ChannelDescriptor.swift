@@ -9,7 +9,7 @@ enum ChannelDescriptor {
 
   /// Returns a new descriptor of the socket of an open channel. The caller closes it.
   ///
-  /// It searches all descriptors of the process, so it is not for the way of a request.
+  /// It searches all descriptors of the process, so it is too slow to be called for each request.
   ///
   /// - Throws: ``GatewayError`` if the channel is closed.
   static func duplicate(of channel: any Channel) async throws -> Int32 {

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// How a listener serves the connections that begin now. A reload may change it while the socket stays.
+/// The settings of a listener for new connections. A reload may replace them while the socket stays open.
 final class CurrentListener: Sendable {
   private let settings: Mutex<ListenerSettings>
 

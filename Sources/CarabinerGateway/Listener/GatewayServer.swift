@@ -17,7 +17,7 @@ package final class GatewayServer: Sendable {
 
   /// The address of a server, for a successor of the process and for reports.
   package struct Identity: Sendable, Hashable {
-    /// The address as it was asked for. Port 0 is one.
+    /// The address that was requested. It may have port 0.
     package let requested: String
     /// The address with the bound port.
     package let name: String
@@ -30,7 +30,7 @@ package final class GatewayServer: Sendable {
 
   /// The length of the system's queue of connections that are not accepted yet.
   private static let backlog: Int32 = 1024
-  /// The limits between which a channel counts as not writable.
+  /// The numbers of waiting bytes at which a channel becomes writable, and not writable.
   private static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 32 << 10, high: 128 << 10)
 
   let channel: any Channel
@@ -48,10 +48,10 @@ package final class GatewayServer: Sendable {
   /// Starts to listen.
   ///
   /// - Parameters:
-  ///   - identity: The address of a socket that another process has bound; nil for that of `address`.
+  ///   - identity: The names of a socket that another process has bound. If it is nil, the names follow from `address`.
   ///   - listener: How connections are served, until ``set(_:)``.
-  ///   - settings: The settings of the gateway, whose limits hold for connections and requests that begin.
-  ///   - accepts: Whether connections are accepted at once, and not after ``beginAccepting()``.
+  ///   - settings: The settings of the gateway. Their limits apply to new connections and requests.
+  ///   - accepts: Whether connections are accepted at once. If not, they are accepted after ``beginAccepting()``.
   ///   - isForOwnerOnly: Whether only processes of the same user, and of root, may connect to a Unix domain socket.
   ///   - unsent: Counts unsent response bytes; may be shared with other servers.
   /// - Throws: ``GatewayError``.
@@ -90,7 +90,7 @@ package final class GatewayServer: Sendable {
         case .tcp(let host, let port): try await bootstrap.bind(host: host, port: port).get()
         case .unix(let path):
           try await UnixSocketFile.withoutServer(at: path) {
-            // Bound here, because the library would remove the file of a socket that it has bound, also after a hand-over.
+            // Bound here and not by the library, which would remove the file of a socket that it has bound, even after a take-over.
             try await Self.channel(
               bootstrap, UnixSocketFile.listen(at: path, isForOwnerOnly: isForOwnerOnly, backlog: Self.backlog))
           }
@@ -128,7 +128,7 @@ package final class GatewayServer: Sendable {
     return channel
   }
 
-  /// Adds the handlers for TLS, if the listener has a certificate, and for the protocols behind it.
+  /// Adds the handlers for TLS, if the listener has a certificate, and for the protocols over it.
   private static func install(
     on channel: any Channel, _ listener: ListenerSettings, _ settings: CurrentSettings, from origin: ConnectionOrigin,
     connections: OpenConnections
@@ -170,19 +170,19 @@ package final class GatewayServer: Sendable {
     try pipeline.addHandler(ConnectionHandler(handler, settings, from: origin, clock: clock, connections: connections))
   }
 
-  /// The address as it was asked for.
+  /// The address that was requested.
   package let requestedName: String
   /// The address as text, with the bound port.
   package let name: String
 
   /// Whether clients use TLS.
   package var hasTLS: Bool { !listener.value.certificates.isEmpty }
-  /// How connections are served that begin now.
+  /// The settings for new connections.
   package var settings: ListenerSettings { listener.value }
   /// The roles of the listener.
   package var roles: ListenerRoles { listener.value.roles }
 
-  /// Replaces how connections are served that begin later.
+  /// Replaces the settings for new connections.
   package func set(_ next: ListenerSettings) { listener.set(next) }
 
   /// The number of open connections.

@@ -10,7 +10,7 @@ package struct ListenerRoles: OptionSet, Sendable, Hashable {
   package static let health = ListenerRoles(rawValue: 2)
   /// `/metrics`.
   package static let metrics = ListenerRoles(rawValue: 4)
-  /// The roles of a listener for which none are named.
+  /// The roles of a listener if the manifest names none.
   package static let usual: ListenerRoles = [.operations, .health]
 
   /// All roles by their names.

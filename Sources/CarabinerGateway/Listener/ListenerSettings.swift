@@ -1,4 +1,4 @@
-/// How a listener serves the connections that begin now.
+/// The settings of a listener for new connections.
 package struct ListenerSettings: Sendable {
   /// The certificates for TLS, the default one first; empty for connections without TLS.
   package var certificates: [ServerCertificate] = []
@@ -12,7 +12,7 @@ package struct ListenerSettings: Sendable {
 
   package init(handler: any RequestHandler) { self.handler = handler }
 
-  /// The certificate for a host name, and the default one if none is for it.
+  /// Returns the certificate for a host name, or the default one.
   func certificate(for name: String?) -> ServerCertificate? {
     guard let name, certificates.count > 1 else { return certificates.first }
     return certificates.first { $0.names.contains { $0.covers(name) } } ?? certificates.first

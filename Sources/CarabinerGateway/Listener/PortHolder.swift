@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// The process that listens at a port, for the message that the port is in use.
+/// Finds the process that listens at a port, for the message that the port is in use.
 enum PortHolder {
   /// The state LISTEN in the tables of the kernel.
   private static let listening = "0A"

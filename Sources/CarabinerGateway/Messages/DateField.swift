@@ -12,7 +12,7 @@ enum DateField {
   private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
   private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-  /// The current time. The text is cached for one second.
+  /// The text for the current time. It is cached for one second.
   static var now: String {
     let second = Int(Date().timeIntervalSince1970)
     return cached.withLock { cached in

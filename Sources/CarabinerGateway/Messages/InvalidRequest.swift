@@ -5,14 +5,14 @@ internal import NIOCore
 /// Input that is not a valid request.
 struct InvalidRequest: Error {
   let error: HTTP1Error
-  /// The Origin field of a head above the limits, so that a page of that origin can read the refusal.
+  /// The Origin field of a head that exceeds the limits. With it, a page of that origin can read the refusal.
   private(set) var headers = Carabiner.HTTPHeaders()
 
   init(_ error: HTTP1Error) { self.error = error }
 
   /// - Parameters:
-  ///   - head: The bytes of the head that came earlier.
-  ///   - rest: Those that came last.
+  ///   - head: The bytes of the head that were received before the last read.
+  ///   - rest: The bytes of the last read.
   init(_ error: HTTP1Error, head: [UInt8], rest: ByteBufferView) {
     self.error = error
     guard error.code == .headTooLarge else { return }

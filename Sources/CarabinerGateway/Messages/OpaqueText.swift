@@ -1,12 +1,13 @@
 internal import CarabinerWire
 
-/// The bytes of a header value as a text, because the library for HTTP/2 has texts, in which bytes that are not UTF-8 would be replaced.
+/// The bytes of a header value in the form of a text. The library for HTTP/2 stores values as texts, and would replace bytes that are not
+/// UTF-8.
 ///
-/// The text is a mark, and then a character for each byte, which has the number of the byte.
+/// The text is a mark and a character for each byte, whose code point is the byte.
 enum OpaqueText {
   private static let mark: [UInt8] = [0xF4, 0x8F, 0xBF, 0xBF]
 
-  /// The UTF-8 of the text for a value; nil if the value is a text itself.
+  /// Returns the UTF-8 of the text for a value; nil if the value is valid UTF-8 itself.
   static func utf8(of value: Span<UInt8>) -> [UInt8]? {
     guard !value.isUTF8 || value.hasPrefixIgnoringCase(mark.span) else { return nil }
     var text = mark
@@ -14,10 +15,10 @@ enum OpaqueText {
     return text
   }
 
-  /// Whether a text may be one for bytes.
+  /// Whether a text begins with the mark.
   static func isMarked(_ text: String) -> Bool { text.utf8.first == mark[0] && text.utf8.starts(with: mark) }
 
-  /// The bytes of a value; nil if the text is not one for bytes.
+  /// Returns the bytes of a value; nil if the text was not made from bytes.
   static func bytes(of text: [UInt8]) -> [UInt8]? {
     guard text.starts(with: mark) else { return nil }
     var bytes: [UInt8] = []

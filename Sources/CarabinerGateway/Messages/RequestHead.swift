@@ -26,7 +26,7 @@ package struct RequestHead: Sendable {
     self.check = check
   }
 
-  /// The head that a reader has read.
+  /// Takes the head from a reader that has read all of it.
   init(_ reader: borrowing RequestReader) {
     let block = reader.headers
     let bytes = block.bytes.span
@@ -79,7 +79,7 @@ package struct RequestHead: Sendable {
 
 extension HTTPMethod {
   fileprivate init(_ name: Span<UInt8>) {
-    // The usual ones, without a text.
+    // The usual methods are compared as bytes, without making a text.
     if name.isEqual(to: "POST") {
       self = .POST
     } else if name.isEqual(to: "GET") {

@@ -7,16 +7,16 @@ internal import NIOHTTP1
 ///
 /// The readers of both protocols have checked everything that decides which host a request is for and where it ends.
 struct RequestHeadCheck: Sendable {
-  /// The declared length of the body in bytes; 0 if none is declared. A length that no Int holds is the largest one.
+  /// The declared length of the body in bytes; 0 if none is declared. A length that does not fit into Int counts as the largest Int.
   private(set) var bodyLength = 0
   /// Whether the client waits for `100 Continue` before it sends the body.
   private(set) var expectsContinue = false
   /// Whether the client offers to switch to another protocol.
   private(set) var offersUpgrade = false
-  /// Whether the media type of the body begins as that of a form does. Most requests have another, which the first byte shows.
+  /// Whether the media type of the body may be that of a form. Only its beginning is compared; for most requests the first byte differs.
   private(set) var mayBeForm = false
 
-  /// Takes over what the reader of HTTP/1.1 has found.
+  /// Takes the results of the reader of HTTP/1.1.
   init(_ reader: borrowing RequestReader) {
     bodyLength = reader.bodyLength ?? 0
     expectsContinue = reader.expectsContinue

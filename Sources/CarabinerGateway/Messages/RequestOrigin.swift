@@ -4,7 +4,7 @@ package struct RequestOrigin: Sendable, Hashable {
   package let client: String
   /// The IP address at the other end of the connection.
   let peer: String
-  /// Whether the peer is a trusted proxy, whose forwarded fields are believed.
+  /// Whether the peer is a trusted proxy, so that its forwarded fields are used.
   let isPeerTrusted: Bool
   /// Whether the connection uses TLS.
   let isSecure: Bool

@@ -73,7 +73,7 @@ final class Admission: Sendable {
   func leave(_ client: String) {
     let next = state.withLock { state in
       count(client, -1, &state)
-      // After the limit was lowered, more operations run than may begin now.
+      // After the limit was lowered, more operations may be running than the limit allows.
       let next = state.running <= state.limits.maximumConcurrentOperations ? state.next() : nil
       if next == nil { state.running -= 1 }
       return next

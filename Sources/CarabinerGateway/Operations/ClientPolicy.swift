@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The decisions of a manifest about clients, for the time before an operation enters the chain.
+/// The rules of a manifest for clients, which are applied before an operation enters the chain.
 package final class ClientPolicy: Sendable {
   /// The origins whose pages may read responses; nil without `serve.cors`.
   let crossOrigin: CrossOriginRule?
@@ -30,7 +30,7 @@ package final class CurrentPolicy: Sendable {
   /// No policy.
   package init() {}
 
-  /// The policy; nil if the manifest decides nothing of it.
+  /// The policy; nil if the manifest has none of its rules.
   var value: ClientPolicy? { isSet.load(ordering: .acquiring) ? policy.withLock(\.self) : nil }
 
   /// Replaces the policy, for requests that begin later.

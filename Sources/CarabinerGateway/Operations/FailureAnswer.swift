@@ -51,7 +51,7 @@ struct FailureAnswer: Sendable, Hashable {
     case let error as WebSocketError: self.init(webSocket: error)
     case let error as UpstreamRefusal: self.init(upstream: error.code)
     case let error as WebSocketError where error.code == .tooManyOperations: self.init(upstream: .overloaded)
-    // The client's form became invalid while it was passed on.
+    // The form of the client turned out to be invalid after a part of it was passed on.
     case let error as RequestRefusal: self.init(error.status, error.code, error.message)
     case let error as RequestChainError where error.code == .timedOut || error.code == .idle:
       self.init(504, "UPSTREAM_TIMEOUT", "the operation did not finish in time")

@@ -1,9 +1,9 @@
 internal import Carabiner
 
-/// Decides whether a GET of an event stream may come without the header that a preflight would allow.
+/// Decides whether a GET for an event stream is accepted without a header that only a preflight allows.
 ///
-/// `EventSource` of browsers cannot set headers. A page of another site could open a subscription with the cookies of a visitor, so
-/// the browser has to name an origin that is allowed, or say that the page is of the same origin.
+/// `EventSource` of browsers cannot set headers. A page of another site could open a subscription with the cookies of a visitor. Therefore
+/// the browser must name an allowed origin, or report that the page is of the same origin.
 enum EventSourceCheck {
   static func isAllowed(_ request: GatewayRequest, _ crossOrigin: CrossOriginRule?, _ own: OriginRule) -> Bool {
     let headers = request.head.headers

@@ -9,7 +9,7 @@ package struct ForwardedFields: Sendable, Hashable {
   private let scheme: String
   private let host: String?
 
-  /// The fields of a request. Those that a trusted proxy sent are continued; those of other clients are replaced.
+  /// Makes the fields of a request. Values that a trusted proxy sent are extended; values of other clients are replaced.
   init(_ headers: HTTPHeaders, _ origin: RequestOrigin) {
     var addresses = origin.isPeerTrusted ? headers.values(for: ForwardedFor.field) : []
     addresses.append(origin.peer)

@@ -1,9 +1,9 @@
 internal import CarabinerWire
 internal import NIOCore
 
-/// Reads the header of the PROXY protocol at the begin of a connection, then installs the handlers for the rest, and removes itself.
+/// Reads the header of the PROXY protocol at the beginning of a connection, installs the handlers for the rest, and removes itself.
 ///
-/// A connection of a peer that is not a trusted proxy, or without a header, is closed.
+/// A connection is closed if its peer is not a trusted proxy, or if it has no header.
 final class ProxyHeaderReader: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer

@@ -5,36 +5,37 @@ internal import Synchronization
 
 /// Counts the operations of clients together with the other gateways of a fleet.
 ///
-/// Time is divided into windows by the clock of the shared server. A gateway counts by itself, and at an interval adds its counts to those
-/// of the server: a round. A client is refused when the operations of the current window, and of the last one as far as it overlaps a
-/// window that ends now, exceed the rate. No request waits for a round.
+/// Time is divided into windows by the clock of the shared server. A gateway counts by itself. At an interval it adds its counts to those
+/// of the server, which is a round. No request waits for a round. The rate is applied to the time of one window that ends now: it has all
+/// operations of the current window, and the share of the last window that it overlaps. If they exceed the rate, the client is refused.
 ///
-/// While the server does not answer, nothing is refused here, and the buckets of ``RateLimiter`` decide alone.
+/// While the server does not answer, this object refuses no client, and only the buckets of ``RateLimiter`` decide.
 package final class SharedRates: Sendable {
-  /// The length of a window is at least this, because the counts of other gateways arrive late: with windows of a second, four gateways
-  /// would let half more pass.
+  /// The minimum length of a window. The counts of other gateways arrive late: with windows of a second, four gateways would admit half as
+  /// many operations more than the rate.
   static let minimumWindow: Int64 = 10_000
-  /// The most clients that are counted. Further ones have only their buckets.
+  /// The maximum number of clients that are counted. For further ones, only their buckets decide.
   static let maximumClients = 100_000
-  /// The most clients of a round. Others follow in the next one.
+  /// The maximum number of clients in a round. Others follow in the next round.
   static let maximumClientsPerRound = 5000
-  /// After this time without a round, one asks for the time alone, in milliseconds.
+  /// The time without a round after which a round without clients asks for the time of the server, in milliseconds.
   private static let timeInterval: Int64 = 30_000
 
   private struct Client {
     let digest: [UInt8]
-    /// The number of the window of the counts.
+    /// The number of the current window.
     var window: Int64
-    /// The operations of the window and of the one before in all gateways, as far as they are known, with those that were sent.
+    /// The operations in all gateways in the current window, and in the one before, as of the last round. They include what this gateway
+    /// has sent.
     var current = 0
     var last = 0
-    /// The operations that were not sent.
+    /// The operations of this gateway that were not sent.
     var unsent = 0
     var unsentOfLast = 0
-    /// Whether the next rounds ask for it.
+    /// Whether the client is in the next round.
     var isSeen = false
 
-    /// Begins with a later window.
+    /// Moves the counts to a later window.
     mutating func move(to next: Int64) {
       guard next > window else { return }
       (last, unsentOfLast) = next == window + 1 ? (current, unsent) : (0, 0)
@@ -63,7 +64,7 @@ package final class SharedRates: Sendable {
   private let state = Mutex(State())
   /// The length of a window in milliseconds.
   package let window: Int64
-  /// The operations that a window may have.
+  /// The number of operations that a window allows.
   private let limit: Double
 
   /// - Parameter now: The time of a monotonic clock, in milliseconds.
@@ -204,14 +205,14 @@ package final class SharedRates: Sendable {
     guard var client = state.clients[id] else { return nil }
     client.move(to: number)
     let entry = (id, client.digest, client.unsent, client.unsentOfLast)
-    // They count as known from now on.
+    // From now on they count as sent.
     (client.current, client.last) = (client.current + client.unsent, client.last + client.unsentOfLast)
     (client.unsent, client.unsentOfLast, client.isSeen) = (0, 0, false)
     state.clients[id] = client
     return entry
   }
 
-  /// The name covers the length of the window, so that gateways with another one do not mix their counts.
+  /// The name depends on the length of the window. Thus gateways with different lengths do not mix their counts.
   private func name(_ digest: [UInt8], _ number: Int64) -> [UInt8] {
     Array(Digest.sha256(digest + Array("\(window) \(number)".utf8)).prefix(16))
   }
@@ -225,7 +226,7 @@ package final class SharedRates: Sendable {
     let now = now()
     state.withLock { state in
       (state.isCurrent, state.isUnderWay, state.lastRound) = (true, false, now)
-      // The clock of the server was set back, or there is another server: the counts are of windows that come again.
+      // The clock of the server was set back, or another server answers. The counts belong to windows that will come again.
       if let last = state.offset, (now + offset) / window < (now + last) / window - 1 {
         (state.clients, state.seen, state.cleaned) = ([:], [], 0)
       }
@@ -242,7 +243,7 @@ package final class SharedRates: Sendable {
     }
   }
 
-  /// Notes that there is no connection for a round. Until one succeeds, no client is refused.
+  /// Records that a round has no connection. No client is refused until a round succeeds.
   func pause() {
     let now = now()
     state.withLock { state in
@@ -251,9 +252,9 @@ package final class SharedRates: Sendable {
     }
   }
 
-  /// Ends a round that failed. Until one succeeds, no client is refused.
+  /// Ends a round that failed. No client is refused until a round succeeds.
   ///
-  /// - Parameter wasSent: Whether the server may have counted. The counts are not sent again then.
+  /// - Parameter wasSent: Whether the server may have added the counts. If so, they are not sent again.
   package func fail(_ round: Round, wasSent: Bool) {
     state.withLock { state in
       (state.isCurrent, state.isUnderWay) = (false, false)

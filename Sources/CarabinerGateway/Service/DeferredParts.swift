@@ -17,7 +17,7 @@ struct DeferredParts: Sendable {
   private var errorCount = 0
   /// The extensions that were sent last.
   private var extensions: JSONValue?
-  /// Gives patches their ids; nil for patches with paths.
+  /// Assigns ids to patches; nil if patches have paths instead.
   private var pending: PendingPatches?
   /// Whether the last part announced another one.
   private var announcesMore = false
@@ -47,7 +47,7 @@ struct DeferredParts: Sendable {
     return ended(part, hasNext)
   }
 
-  /// The part that says that no other follows; nil if the last one said it, or if there was none.
+  /// Returns the part that announces the end; nil if the last part has announced it, or if there was no part.
   mutating func ending() -> [UInt8]? {
     guard announcesMore else { return nil }
     announcesMore = false

@@ -71,7 +71,7 @@ struct InboundOperations: Sendable {
     list = nil
   }
 
-  /// An entry of a list. Its refusal is its result, and the other entries run.
+  /// Reads an entry of a list. If it is refused, the refusal is its result, and the other entries run.
   private static func entry(
     _ parameters: Result<GraphQLParameters, RequestRefusal>, _ gate: OperationGate, _ rules: OperationRules?
   ) -> Entry {

@@ -49,7 +49,7 @@ struct OperationDelivery {
 
   /// The number of fields that are added to those of the upstream.
   private static let furtherFields = 6
-  /// About how many bytes they have.
+  /// The approximate size of these fields, in bytes.
   private static let furtherBytes = 256
 
   /// The body in a content coding, for a response that is compressed on another thread.

@@ -2,7 +2,7 @@ internal import Carabiner
 internal import NIOCore
 
 extension OperationExchange {
-  /// Whether a body is so large that it is to be compressed by ``compressedApart(_:)`` first.
+  /// Whether a body is so large that ``compressedApart(_:)`` must compress it before the response is sent.
   func isCompressedApart(_ bytes: Int) -> Bool {
     guard let rule = policy?.compression, bytes > CompressionRule.maximumInlineBytes, shape?.takesOnlyEvents != true else {
       return false
@@ -29,7 +29,7 @@ extension OperationExchange {
     guard let coding = rule.coding(accepted: request.header("accept-encoding"), bytes: size), fields.allowTransformation else {
       return
     }
-    // A larger body has been compressed before, or does not become smaller.
+    // A larger body was compressed before, unless compression did not make it smaller.
     guard let result = size > CompressionRule.maximumInlineBytes ? compressed : rule.compressed(body, coding) else { return }
     body = result.bytes
     fields.set("Content-Encoding", coding.rawValue)
@@ -44,7 +44,7 @@ extension ReplyFields {
     !list.elements(of: "cache-control").contains { $0.lowercased() == "no-transform" }
   }
 
-  /// A strong entity tag is that of the body as the upstream sent it (RFC 9110, 8.8.3.3).
+  /// Makes a strong entity tag weak, because it is valid only for the body that the upstream sent (RFC 9110, 8.8.3.3).
   fileprivate mutating func weakenEntityTag() {
     guard let tag = list["etag"], tag.hasPrefix("\"") else { return }
     set("ETag", "W/\(tag)")

@@ -16,7 +16,7 @@ extension OperationService {
 
   /// Runs a mutation with a key, or repeats its answer.
   ///
-  /// It goes on when the client leaves, because its next attempt asks for the answer.
+  /// The mutation continues if the client disconnects, because the client's next attempt asks for the answer.
   func runOnce(
     _ operation: DynamicOperation, _ key: IdempotencyKey, by rule: IdempotencyRule, _ shape: ResponseFormat,
     _ exchange: OperationExchange
@@ -53,7 +53,7 @@ extension OperationService {
     }
   }
 
-  /// Runs the mutation. Its answer is whole, because only a whole one can be repeated.
+  /// Runs the mutation. Its answer is one body and not several parts, because only one body can be repeated.
   private func answer(
     to operation: DynamicOperation, _ watch: SendingWatch, _ exchange: OperationExchange
   ) async throws -> StoredAnswer {
@@ -65,7 +65,7 @@ extension OperationService {
     _ answer: StoredAnswer, isReplayed: Bool, _ shape: ResponseFormat, _ exchange: OperationExchange
   ) async {
     var fields: ReplyFields = ["Content-Type": shape.whole.contentType]
-    // A record in Redis must not decide about the connection.
+    // A stored record must not set fields that control the connection.
     for field in answer.fields where !HeaderSelection.neverPassed.contains(field[0].lowercased()) {
       fields.add(field[0], field[1])
     }

@@ -20,7 +20,7 @@ package final class OperationService: RequestHandler {
   private let admission: Admission
   let batch = ResponseBatcher()
   let metrics: GatewayMetrics
-  /// The mutations that go on without their clients.
+  /// The mutations that continue when their clients disconnect.
   package let keyedMutations = KeyedMutations()
   private let tracing: RequestTracing?
   let logger: Logger
@@ -63,7 +63,7 @@ package final class OperationService: RequestHandler {
   /// The numbers of operations in progress and in the queue.
   package var load: (running: Int, waiting: Int) { admission.load }
 
-  /// Replaces the settings. They hold for what begins later.
+  /// Replaces the settings for requests that begin later.
   package func set(_ next: GatewaySettings) {
     settings.set(next)
     admission.set(next.limits)
@@ -201,7 +201,7 @@ package final class OperationService: RequestHandler {
     return running
   }
 
-  /// The last result of an operation, which is counted.
+  /// Returns the last result of an operation, and counts it.
   func wholeResult(
     of running: RunningOperation, _ operation: DynamicOperation
   ) async throws -> GraphQLResponse<DynamicOperation> {

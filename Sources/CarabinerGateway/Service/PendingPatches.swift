@@ -36,7 +36,7 @@ struct PendingPatches: Sendable {
     return part
   }
 
-  /// Completes in the last part what is still pending.
+  /// Adds the completion of all pending lists to the last part.
   mutating func complete(_ part: inout JSONObject) {
     guard !lists.isEmpty else { return }
     part["completed"] = .array((part["completed"]?.array ?? []) + lists.map { Self.entry($0.id, [:]) })

@@ -8,7 +8,7 @@ struct PieceWriter: Sendable {
 
   private let pieces: ResponseFormat.Pieces
   private let multipart: MultipartWriter
-  /// Whether the results are those of one deferred response, and not of a subscription.
+  /// Whether the results belong to one deferred response. If not, they belong to a subscription.
   private let isDeferred: Bool
   private var deferred: DeferredParts
 
@@ -45,7 +45,7 @@ struct PieceWriter: Sendable {
 
   /// The piece that ends a deferred response whose last result announced more; empty if none is due.
   ///
-  /// A server may say in a part of its own that nothing follows. Such a part gives no result.
+  /// A server may announce the end in a part of its own, from which no result is made.
   mutating func ending() -> [UInt8] {
     guard let part = deferred.ending() else { return [] }
     return pieces == .events ? event(part) : multipart.part(part)

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The settings of a gateway that hold for what begins now.
+/// The settings of a gateway for connections and requests that begin now.
 ///
 /// A gateway whose settings never change pays one atomic load per use.
 package final class CurrentSettings: Sendable {
@@ -13,7 +13,7 @@ package final class CurrentSettings: Sendable {
     latest = Mutex(first)
   }
 
-  /// Settings with these limits and paths.
+  /// Creates settings with these limits and paths.
   package convenience init(paths: [String] = ["/graphql"], limits: GatewayLimits) {
     self.init(GatewaySettings(paths: paths, limits: limits))
   }
@@ -27,7 +27,7 @@ package final class CurrentSettings: Sendable {
   /// The number of changes so far.
   var version: Int { changes.load(ordering: .acquiring) }
 
-  /// Replaces the settings, for what begins later.
+  /// Replaces the settings for connections and requests that begin later.
   package func set(_ next: GatewaySettings) {
     latest.withLock { latest in
       guard latest !== next else { return }

@@ -1,11 +1,11 @@
 package import CarabinerWire
 
-/// The settings of a gateway at one time. A reload replaces them for what begins later.
+/// The settings of a gateway at one time. A reload replaces them for connections and requests that begin later.
 package final class GatewaySettings: Sendable {
   /// The paths at which operations are served.
   package let paths: [String]
   package let limits: GatewayLimits
-  /// The networks of proxies that are believed about the address of a client.
+  /// The networks of trusted proxies, which report the address of a client.
   package let trustedProxies: [IPNetwork]
   /// Whether the upstream gets fields about the client.
   package let sendsForwardedFields: Bool
@@ -15,12 +15,12 @@ package final class GatewaySettings: Sendable {
   let rateLimiter: RateLimiter?
   /// The state that the gateways of a fleet share; nil without `serve.shared`.
   package let shared: SharedState?
-  /// The rates that they count together; nil without a rate.
+  /// The rates that the gateways count together; nil without a rate.
   package var sharedRates: SharedRates? { shared?.rates }
   /// The page for browsers; nil if there is none.
   let page: QueryPage?
 
-  /// - Parameter predecessor: The settings that these replace. Its counts of clients stay if the rate is the same.
+  /// - Parameter predecessor: The settings that these replace. If the rate is the same, its counts of clients are kept.
   package init(
     paths: [String] = ["/graphql"], limits: GatewayLimits = GatewayLimits(), trustedProxies: [IPNetwork] = [],
     sendsForwardedFields: Bool = false, isReadyWithUpstream: Bool = false, shared: SharedState? = nil,

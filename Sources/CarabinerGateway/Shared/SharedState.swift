@@ -9,7 +9,7 @@ package final class SharedState: Sendable {
   let idempotency: IdempotencyRule?
   private let rounds: Task<Void, Never>?
 
-  /// Begins to count together with the other gateways.
+  /// Starts to count together with the other gateways.
   ///
   /// - Parameters:
   ///   - rates: The rates of clients; nil if there is no rate.
@@ -36,7 +36,7 @@ extension SharedRates {
       SharedCount(name: $0.name, lastName: $0.lastName, added: $0.added, addedToLast: $0.addedToLast)
     }
     do throws(RedisError) {
-      // A count is read in the window behind its own, too.
+      // A count is read in the next window too.
       let totals = try await store.exchange(counts, life: .milliseconds(3 * window))
       end(round, totals: totals.totals, offset: totals.offset)
     } catch {

@@ -2,7 +2,7 @@ internal import NIOSSL
 
 /// A host name of a certificate, such as `example.org` or `*.example.org` (RFC 6125).
 struct CertificateName: Sendable, Hashable {
-  /// In lower case, without the star of a pattern.
+  /// The name in lower case, without the star of a pattern.
   private let text: String
   private let isPattern: Bool
 

@@ -11,7 +11,7 @@ struct ClientHelloReader {
   /// The number of bytes that have been read.
   private var position = 0
 
-  /// Reads on.
+  /// Reads the bytes that have arrived since the last call.
   ///
   /// - Parameter sent: All bytes that the client has sent so far.
   mutating func read(_ sent: ByteBuffer) -> ClientHello {

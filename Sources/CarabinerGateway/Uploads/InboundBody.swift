@@ -16,7 +16,7 @@ package final class InboundBody: Sendable {
     var bytes = 0
     /// Set when no more bytes follow.
     var end: Result<Void, any Error>?
-    /// Whether bytes are dropped, because no one reads them.
+    /// Whether bytes are discarded, because the operation does not read them any more.
     var isDiscarding = false
     /// Whether the connection waits until bytes are read.
     var isSuspended = false
@@ -28,7 +28,7 @@ package final class InboundBody: Sendable {
       else {
         return chunks.append(piece)
       }
-      // The list has no second reference to it, with which each piece would copy it.
+      // The list has no reference to this buffer any more. With a second reference, each piece would copy the buffer.
       joined.writeImmutableBuffer(piece)
       chunks.append(joined)
     }

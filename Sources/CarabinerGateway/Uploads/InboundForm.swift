@@ -17,7 +17,7 @@ final class InboundForm: @unchecked Sendable {
   private let limits: GatewayLimits
   private var reader: MultipartReader
   private var files: [String: UploadedForm.File] = [:]
-  /// The headers of the part behind the map, if they have been read.
+  /// The headers of the part after the map, if they have been read.
   private var next: [MultipartPart.Header]?
   private var fileBytes = 0
 
@@ -50,7 +50,7 @@ final class InboundForm: @unchecked Sendable {
     let map = try UploadMap(bytes, variables: variables, maximumFiles: limits.maximumFiles)
     for file in map.files { files[file.name] = file }
     if files.isEmpty || next == nil {
-      // The end of the form, unless a part or a file is wrong.
+      // Reads to the end of the form, and fails if a part or a file is not expected.
       _ = try await filePiece()
       return nil
     }

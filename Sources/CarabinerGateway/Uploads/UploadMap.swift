@@ -1,7 +1,7 @@
 internal import Carabiner
 internal import CarabinerWire
 
-/// The map of a form: which file is the value of which variable.
+/// The map of a form. It assigns files to variables.
 struct UploadMap: Sendable {
   /// The maximum size of the map, in bytes.
   static let maximumBytes = 64 << 10

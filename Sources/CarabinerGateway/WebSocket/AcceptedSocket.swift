@@ -1,6 +1,6 @@
 internal import Carabiner
 
-/// A WebSocket whose handshake was accepted, with what its operations need of the request.
+/// A WebSocket whose handshake was accepted, and the values of the handshake that its operations use.
 struct AcceptedSocket: Sendable {
   let service: SocketService
   var dialect = WebSocketProtocol.graphQLTransportWS

@@ -170,14 +170,14 @@ final class SocketHandler: ChannelDuplexHandler {
       if dialect == .graphQLWS { send([ServerMessage.refusal("Invalid message received: \(error.reason)")], nil) }
       return close(.badRequest, "Invalid message received: \(error.reason)")
     }
-    // Clients of the older protocol take the first sign of life as the promise of more, so it follows at once.
+    // Clients of the older protocol expect keep-alive messages only after they have received the first, so it is sent at once.
     send(dialect == .graphQLWS ? [ServerMessage.acknowledgement, ServerMessage.keepAlive] : [ServerMessage.acknowledgement], nil)
   }
 
   private func begin(_ id: String, _ parameters: GraphQLParameters) {
     guard let context else { return }
     do throws(RequestRefusal) {
-      // The event for this connection may come later than those for others.
+      // The event of the shutdown may reach this connection later than others.
       guard !connections.isDraining else { throw RequestRefusal.shuttingDown }
       guard underWay < service.limits.maximumOperationsPerSocket else {
         throw RequestRefusal(
