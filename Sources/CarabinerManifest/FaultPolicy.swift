@@ -7,8 +7,8 @@ package enum FaultPolicy: Sendable, Hashable {
   case fail
   /// The request continues without the plugin.
   case skip
-  /// The request fails. After this many faults in a row, requests skip the plugin until it works again. A mandatory plugin is not
-  /// skipped: its requests fail at once.
+  /// The request fails. After this many consecutive faults, requests skip the plugin until it works again. A mandatory plugin is not
+  /// skipped; instead, requests fail at once.
   case openAfter(Int)
 }
 

@@ -47,7 +47,7 @@ extension Manifest {
     try refuseProtocol("this manifest is for GraphQL, and not for calls of Connect or gRPC-Web; \(remedy)")
   }
 
-  /// Throws if another protocol follows on this manifest's.
+  /// Checks that a reload does not change the protocol.
   package func requireProtocol(of predecessor: Manifest) throws(ManifestError) {
     guard callProtocol != predecessor.callProtocol else { return }
     try refuseProtocol(

@@ -7,7 +7,7 @@ extension Manifest {
     /// The maximum number of URLs.
     package static let maximumURLs = 16
 
-    /// The first one that can be reached is used.
+    /// The URLs. The first server that can be reached is used.
     package var urls: [RedisURL] = []
     /// The user; may contain references.
     package var user: String?
@@ -18,7 +18,7 @@ extension Manifest {
     /// The files with the certificate of the host and its key; nil for none.
     package var certificateFile: String?
     package var keyFile: String?
-    /// Whether they are nodes of a cluster.
+    /// Whether the servers are nodes of a cluster.
     package var isCluster = false
 
     package init() {}
@@ -46,11 +46,11 @@ extension Manifest {
     package var readBudget = Self.defaultReadBudget
     /// The most bytes of writes that wait.
     package var writeQueueBytes = Self.defaultWriteQueueBytes
-    /// How long records are kept whose type has no maximum age.
+    /// The time for which a record is kept if its type has no maximum age.
     package var timeToLive = Self.defaultTimeToLive
-    /// The most records that are kept in memory, too.
+    /// The maximum number of records that are also kept in memory.
     package var nearRecords = Self.defaultNearRecords
-    /// How long a record in memory is used.
+    /// The time for which a record in memory is used.
     package var nearMaximumAge = Self.defaultNearMaximumAge
 
     package init() {}

@@ -29,7 +29,7 @@ extension Manifest {
     package var limits: [ServeLimit: LimitValue] = [:]
     /// The addresses of the gateway; nil for the default.
     package var listeners: [Listener]?
-    /// The networks of proxies that are believed about the address of a client.
+    /// The networks of trusted proxies, which report the address of a client.
     package var trustedProxies: [IPNetwork]?
     /// Whether the upstream gets fields about the client; nil for the default.
     package var sendsForwardedFields: Bool?

@@ -21,7 +21,7 @@ extension Manifest {
 
     /// The code that sends requests to the upstream.
     package enum Engine: String, Sendable, Hashable {
-      /// The engine of this project for HTTP/1.1, and libcurl for all that it does not send.
+      /// The engine of this project for HTTP/1.1, and libcurl for requests that the engine cannot send.
       case auto
       /// Always libcurl.
       case libcurl
@@ -45,7 +45,7 @@ extension Manifest {
     package var maximumPartBytes = ResponseLimits.defaultMaximumPartBytes
     /// The longest time without a result in a multipart response; heartbeats do not count. Nil for no limit.
     package var idleTimeout: Duration?
-    /// The most passes of a request through the chain, whichever stage asks for them.
+    /// The maximum number of times that a request passes the chain, no matter which stage asks for a retry.
     package var maximumAttempts = 10
     /// The most retries of one request that plugins may ask for.
     package var pluginRetries = 3

@@ -1,5 +1,5 @@
 extension Manifest {
-  /// State in Redis or Valkey that gateways share beside their records.
+  /// State in Redis or Valkey that gateways share in addition to records.
   package struct Shared: Sendable, Hashable {
     package static let defaultSync = Duration.milliseconds(100)
     package static let defaultBudget = Duration.seconds(1)
@@ -19,16 +19,16 @@ extension Manifest {
 
   /// Mutations that run once for each key that a client chooses.
   package struct Idempotency: Sendable, Hashable {
-    /// The treatment of a mutation with a key while the shared state is away.
+    /// The treatment of a mutation with a key while the shared state is not available.
     package enum Unavailable: String, Sendable, Hashable, CaseIterable {
       case refuse
-      /// It runs, and may run twice.
+      /// The mutation runs, and may run twice.
       case run
     }
 
     package static let defaultHeader = "idempotency-key"
     package static let defaultKeep = Duration.seconds(24 * 3600)
-    /// Longer than a lease, so that the key of a mutation that runs cannot expire.
+    /// The minimum of ``keep``. It is longer than a lease, so that the key of a running mutation cannot expire.
     package static let minimumKeep = Duration.seconds(300)
     package static let maximumKeep = Duration.seconds(30 * 24 * 3600)
     package static let defaultBodyBytes = 1 << 20

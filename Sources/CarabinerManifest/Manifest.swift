@@ -44,7 +44,8 @@ package struct Manifest: Sendable, Equatable {
   package var store = Store()
   /// The lists of the chain.
   package var lists = Lists() { didSet { indexRules() } }
-  /// Other lists and settings for some operations. For each of them, the first rule that matches and has it is used.
+  /// Lists and settings for some operations that replace those of the chain. Each list and setting is taken from the first rule that
+  /// matches and has it.
   package var rules: [Rule] = [] { didSet { indexRules() } }
   /// Problems that do not prevent the use of the manifest.
   package var warnings: [ManifestProblem] = []
@@ -55,7 +56,7 @@ package struct Manifest: Sendable, Equatable {
     StagePlan.Stage(name: name, origin: .builtIn, decision: nil, rule: rule)
   }
   private var pluginIndex: [String: Int] = [:]
-  /// Stored, because each plan reads it and there may be many plugins.
+  /// Whether a plugin is disabled. It is stored, because each plan reads it and there may be many plugins.
   private(set) var hasDisabledPlugins = false
 
   /// An empty manifest: the built-in chain.

@@ -1,9 +1,9 @@
 internal import CarabinerWire
 package import FoundationEssentials
 
-/// The rule for URLs that files are downloaded from: https, and http only to this machine.
+/// The rule for URLs of downloads: https for all hosts, http only for this machine.
 package enum DownloadURL {
-  /// Whether a request to the URL cannot be read or changed on its way.
+  /// Whether no other machine can read or change a request to the URL.
   package static func isAllowed(_ url: URL) -> Bool {
     guard let host = url.host(), !host.isEmpty else { return false }
     switch url.scheme?.lowercased() {
@@ -13,7 +13,7 @@ package enum DownloadURL {
     }
   }
 
-  /// Why a text in a manifest cannot be used, and what to write; nil if it can.
+  /// Returns why a text in a manifest cannot be used, and what to write instead; nil if it can be used.
   ///
   /// - Parameter isPrefix: Whether it is the beginning of URLs.
   static func fault(of text: String, isPrefix: Bool = false) -> String? {

@@ -2,9 +2,9 @@ package import Carabiner
 internal import CarabinerWire
 
 extension Manifest {
-  /// One entry of `downloads`: what is added to requests for plugin files.
+  /// One entry of `downloads`: headers and authorities of requests for plugin files.
   package struct Download: Sendable, Hashable {
-    /// The beginning of the URLs that it is about.
+    /// The beginning of the URLs for which the entry is used.
     package var prefix: String
     /// Headers of the requests; values may contain references.
     package var headers = HTTPHeaders()
@@ -21,7 +21,8 @@ extension Manifest {
 
   /// The headers of an entry of `downloads` with their references resolved.
   ///
-  /// - Throws: ``ManifestProblem`` with the first reference that cannot be resolved, or value that is not a valid header value then.
+  /// - Throws: ``ManifestProblem`` with the first reference that cannot be resolved, or the first resolved value that is not a valid header
+  ///   value.
   package func resolvedHeaders(of download: Download, _ secrets: SecretReferences) throws(ManifestProblem) -> HTTPHeaders {
     var resolved = HTTPHeaders()
     for field in download.headers.fields {

@@ -3,13 +3,13 @@ internal import Glibc
 
 /// The control group (cgroup v2) of a process.
 package struct ControlGroup: Sendable, Hashable {
-  /// Why a process cannot limit others with its control group.
+  /// The reason why a process cannot limit other processes with its control group.
   package struct Lack: Error, Sendable, Hashable, CustomStringConvertible {
     /// The reason, for the operator.
     package let description: String
   }
 
-  /// More than the kernel writes.
+  /// The largest file that is read. The kernel writes less.
   private static let maximumFileBytes = 1 << 20
 
   /// The folder of the group, below the mount point of the file system.

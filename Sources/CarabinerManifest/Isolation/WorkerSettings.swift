@@ -15,7 +15,7 @@ package struct WorkerSettings: Sendable, Hashable {
     /// The numbers of crashes that may open the circuit.
     package static let counts = 1...1000
 
-    /// The delay before the second restart in a row. Each further delay is twice as long.
+    /// The delay before the second of consecutive restarts. Each further delay is twice as long.
     package var backoff = Duration.milliseconds(100)
     /// The longest delay.
     package var maximum = Duration.seconds(30)
@@ -24,7 +24,7 @@ package struct WorkerSettings: Sendable, Hashable {
     /// The time within which crashes are counted.
     package var within = Duration.seconds(60)
 
-    /// At once, then after 100 ms to 30 s; five crashes within a minute are too many.
+    /// Creates the defaults: the first restart at once, later ones after 100 ms to 30 s, and a limit of five crashes within a minute.
     package init() {}
   }
 
@@ -38,9 +38,9 @@ package struct WorkerSettings: Sendable, Hashable {
   package static let processorPercentages = 1...1600
   /// The sizes of arenas are multiples of this one.
   package static let arenaBlock = 16 << 10
-  /// The addresses of one process (RLIMIT_AS), and what of them libraries, stacks and the pages before arenas take.
+  /// The limit of addresses of one process (RLIMIT_AS), and the part that libraries, stacks and the pages before arenas use.
   package static let (addresses, otherAddresses) = (64 << 30, 2 << 30)
-  /// The most lanes if the manifest does not say how many.
+  /// The maximum number of lanes if the manifest has no number.
   private static let maximumDefaultLanes = 4
 
   /// The name of the group. Entries with the same group share their processes.

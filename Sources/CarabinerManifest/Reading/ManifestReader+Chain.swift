@@ -37,7 +37,7 @@ extension ManifestReader {
     return order.entries.map(\.entry)
   }
 
-  /// Reports each entry behind the delegate, which would see the request after it.
+  /// Reports each entry after the delegate, because it would see the request after the delegate.
   private mutating func checkDelegate(in order: StageOrder) {
     guard let delegate = order.entries.firstIndex(where: { $0.entry.name == StageKind.delegate }) else { return }
     for (entry, place) in order.entries[(delegate + 1)...] {

@@ -68,7 +68,7 @@ extension ManifestReader {
 
   // MARK: Servers
 
-  /// The keys of servers. The object may have others.
+  /// Reads the keys of servers. The object may have other keys too.
   mutating func redisServers(_ object: JSONObject, _ pointer: JSONPointer) -> Manifest.RedisServers {
     var servers = Manifest.RedisServers()
     if object["urls"] == nil { problem(.missing, pointer, "the servers are missing; write urls: [\"redis://HOST:PORT\"]") }
@@ -103,7 +103,7 @@ extension ManifestReader {
     return servers
   }
 
-  /// Checks the URLs of a cluster, which must be alike in all but host and port.
+  /// Checks the URLs of a cluster. They may differ only in host and port.
   private mutating func checkCluster(_ object: JSONObject, _ pointer: JSONPointer) {
     guard case .array(let entries)? = object["urls"] else { return }
     var isSecure: Bool?

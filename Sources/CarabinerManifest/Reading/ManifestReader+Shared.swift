@@ -44,7 +44,7 @@ extension ManifestReader {
     return idempotency
   }
 
-  /// Reports keys that need a place for them.
+  /// Reports `idempotency` without `shared`, because keys are stored in the shared state.
   mutating func refuseIdempotencyAlone(_ pointer: JSONPointer) {
     guard manifest.serve.idempotency != nil, manifest.serve.shared == nil else { return }
     problem(

@@ -37,7 +37,7 @@ extension ManifestReader {
     manifest.store = store
   }
 
-  /// Warns about limits that are for a store at another place.
+  /// Warns about limits that apply only to another kind of store.
   mutating func warnAboutStoreLimits(_ settings: JSONObject, _ pointer: JSONPointer) {
     for key in ["store-records", "store-bytes", "store-fields", "store-file-bytes"] where settings[key] != nil {
       let place = pointer.appending(key)
@@ -81,7 +81,7 @@ extension ManifestReader {
   /// The path of a file that exists or can be created.
   private mutating func databaseFile(_ json: JSONValue, _ pointer: JSONPointer) -> String? {
     guard let path = path(json, pointer) else { return nil }
-    // The path of a dot exists only in a folder.
+    // A path that ends in "/." exists only for a folder.
     guard unsafe access("\(path)/.", F_OK) != 0 else {
       problem(.missing, pointer, "there is no file \(path), but a folder; name a file in it")
       return nil

@@ -17,7 +17,7 @@ extension ManifestReader {
         problem(.invalidValue, place, "\(name.debugDescription) is not an upstream name; use letters a-z, digits and -")
         continue
       }
-      // Also if it has problems, so that rules that name it are not reported too.
+      // Added even if the upstream has problems. Otherwise rules that name it would be reported too.
       declaredUpstreams.insert(name)
       if name == Manifest.mainUpstream, manifest.endpoint != nil {
         problem(
@@ -146,7 +146,7 @@ extension ManifestReader {
     return Set(
       entries.enumerated().compactMap { index, entry in
         let cause = (entry.string ?? entry.int.map(String.init)).flatMap { Manifest.Upstream.Retry.Cause(rawValue: $0) }
-        // A status is a number, so that there is one way to write it.
+        // A status must be a number, not a text, so that there is only one way to write it.
         guard let cause, (cause.status == nil) == (entry.string != nil) else {
           let known = Manifest.Upstream.Retry.Cause.allCases.map(\.rawValue)
           problem(

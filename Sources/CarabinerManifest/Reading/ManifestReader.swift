@@ -41,7 +41,7 @@ struct ManifestReader {
     }
     refuseUnknownKeys(of: top, root, knowing: Self.keys)
     if let schema = top["$schema"] { _ = text(schema, root.appending("$schema")) }
-    // Before everything else: the protocol decides which lists and stages exist.
+    // Read first, because the protocol decides which lists and stages exist.
     if let name = top["protocol"] { readProtocol(name, root.appending("protocol")) }
     if let endpoint = top["endpoint"] { manifest.endpoint = endpointURL(endpoint, root.appending("endpoint")) }
     if let upstreams = top["upstreams"] { readUpstreams(upstreams, root.appending("upstreams")) }

@@ -1,11 +1,11 @@
 /// A check before the YAML parser, which compares keys while it reads.
 ///
-/// Aliases used as values cost nothing until the value is built, and ``YAMLDocument`` counts values then. The parser hashes aliases in
-/// keys at once, so a few lines whose keys alias each other would occupy it forever. Therefore a text with more than a few aliases
-/// may not have keys that could contain one. The check looks at bytes and not at grammar: it may take a quoted text for an alias or a
-/// key, but it never misses one.
+/// Aliases that are values cost nothing until the value is built, and ``YAMLDocument`` limits the number of values then. But the parser
+/// hashes aliases in keys at once: a few lines whose keys alias each other would occupy it for hours. Therefore a text with more than a few
+/// aliases must not have keys that could contain one. The check compares bytes and does not parse. It may regard a quoted text as an alias
+/// or a key, but it never misses one.
 enum YAMLAliases {
-  /// With at most this many aliases even the worst key is small.
+  /// The number of aliases up to which even the largest possible key is small.
   static let harmless = 8
 
   /// Rejects a text whose keys might expand.

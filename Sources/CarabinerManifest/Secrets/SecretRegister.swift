@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The secrets that the process must not print: those of the manifests in use, and of the last manifests that were in use.
+/// The secrets that the process must not print: those of the manifests in use, and of the latest former manifests.
 ///
 /// Late messages of a former generation may contain its secrets. Only a limited number of former manifests is kept, because each
 /// secret slows down every log line.

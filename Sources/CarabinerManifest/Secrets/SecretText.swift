@@ -5,7 +5,7 @@ package struct SecretText: Sendable, CustomStringConvertible, CustomDebugStringC
   /// The text as written in the manifest.
   package let written: String
 
-  /// A text and the way it is shown.
+  /// Creates a text with the form in which it is shown.
   package init(value: String, written: String) {
     self.value = value
     self.written = written

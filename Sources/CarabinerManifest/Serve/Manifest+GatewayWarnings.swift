@@ -3,7 +3,7 @@ internal import CarabinerABI
 internal import CarabinerWire
 
 extension Manifest {
-  /// Entries that have no effect in a gateway, but in other programs.
+  /// Warnings about entries that have an effect in other programs, but not in a gateway.
   package var gatewayWarnings: [ManifestProblem] {
     guard serve.cachePolicy == .networkOnly else { return [] }
     let lists =

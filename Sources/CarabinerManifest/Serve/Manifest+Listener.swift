@@ -11,7 +11,7 @@ extension Manifest {
     /// Whether clients must have a certificate.
     package enum ClientCertificate: String, Sendable, Hashable, CaseIterable {
       case require
-      /// A client may have none. The one it has must be valid.
+      /// A client may have no certificate. If it has one, it must be valid.
       case request
     }
 

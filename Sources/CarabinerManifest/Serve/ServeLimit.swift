@@ -69,7 +69,7 @@ package enum ServeLimit: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The value without flag and manifest; nil for no limit.
+  /// The value if neither a flag nor the manifest has one; nil for no limit.
   package var defaultValue: LimitValue? {
     switch self {
     case .maximumBody, .maximumMessage: .number(1 << 20)

@@ -1,10 +1,10 @@
 /// The paths at which a gateway serves operations.
 package enum ServePaths {
-  /// The path without flag and manifest.
+  /// The path if neither a flag nor the manifest names one.
   package static let usual = "/graphql"
   /// The most paths of a gateway.
   package static let maximum = 64
-  /// Paths that have another meaning.
+  /// The paths with other purposes, which cannot be used for operations.
   package static let reserved = ["/healthz", "/readyz", "/metrics"]
 
   /// Whether a text is a path without a query.

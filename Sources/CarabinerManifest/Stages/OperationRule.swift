@@ -1,7 +1,7 @@
 package import Carabiner
 
 extension Manifest {
-  /// Other lists and settings for some operations.
+  /// Lists and settings for some operations, which replace those of the chain.
   package struct Rule: Sendable, Hashable {
     /// Patterns of operation names; empty for all.
     package var operations: [Glob] = []

@@ -60,7 +60,7 @@ struct StageOrder {
       .orderUnsatisfied, at: pointer, "\(name) names \(other), which is not in this list\(near); add it, or remove that name")
   }
 
-  /// Finds the cycles and removes their constraints, because it would be misleading to report these as violated only.
+  /// Finds the cycles and removes their constraints. It would be misleading to report these only as violated.
   private static func cycles(_ assertions: inout [Assertion]) -> [[String]] {
     var cycles: [[String]] = []
     while let cycle = cycle(assertions) {

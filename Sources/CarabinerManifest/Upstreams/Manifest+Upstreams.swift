@@ -20,7 +20,7 @@ extension Manifest {
       package init(url: String) { self.url = url }
     }
 
-    /// How an endpoint is chosen for a request.
+    /// The method that chooses the endpoint of a request.
     package enum Balance: String, Sendable, Hashable, CaseIterable {
       case leastRequests = "least-requests"
       case roundRobin = "round-robin"
@@ -59,7 +59,7 @@ extension Manifest {
 }
 
 extension Manifest.Upstream {
-  /// Which failed requests are sent again, and how often.
+  /// The rules for retries: which failed requests are sent again, and how often.
   package struct Retry: Sendable, Hashable {
     /// A reason to send a request again.
     package enum Cause: String, Sendable, Hashable, CaseIterable {
@@ -88,9 +88,9 @@ extension Manifest.Upstream {
     package var baseDelay = Duration.milliseconds(25)
     /// The longest delay before any retry.
     package var maximumDelay = Duration.milliseconds(250)
-    /// The retries under way, as a share of the requests under way.
+    /// The highest number of retries in progress, as a share of the requests in progress.
     package var budget = 0.2
-    /// The retries under way that are always allowed.
+    /// The number of retries in progress that is always allowed.
     package var minimumConcurrent = 3
 
     /// The defaults.
@@ -110,9 +110,9 @@ extension Manifest.Upstream {
     package var request: Request
     package var interval = Duration.seconds(5)
     package var timeout = Duration.seconds(2)
-    /// The failed checks in a row after which an endpoint is unavailable.
+    /// The number of consecutive failed checks after which an endpoint is unavailable.
     package var fall = 3
-    /// The successful checks in a row after which it is available again.
+    /// The number of consecutive successful checks after which it is available again.
     package var rise = 2
     /// The statuses of a successful check.
     package var statuses = [200...299]
@@ -123,9 +123,9 @@ extension Manifest.Upstream {
 
   /// The ejection of endpoints that fail several times in a row.
   package struct Outliers: Sendable, Hashable {
-    /// The failures in a row after which an endpoint is ejected.
+    /// The number of consecutive failures after which an endpoint is ejected.
     package var failures = 5
-    /// The time of the first ejection. It is multiplied by the number of ejections in a row.
+    /// The time of the first ejection. It is multiplied by the number of consecutive ejections.
     package var ejection = Duration.seconds(30)
     package var maximumEjection = Duration.seconds(300)
     /// The share of the endpoints that may be ejected at the same time.
@@ -137,9 +137,9 @@ extension Manifest.Upstream {
 
   /// The limits of an upstream.
   package struct Limits: Sendable, Hashable {
-    /// The most requests under way.
+    /// The maximum number of requests in progress.
     package var requests = 1024
-    /// The most requests that wait.
+    /// The maximum number of requests that wait.
     package var waiting = 1024
     /// The most connections; nil for no limit.
     package var connections: Int?
