@@ -61,7 +61,7 @@ let package = Package(
     // The memory that host and worker share, and the messages between host and launcher.
     .target(name: "CCrossing"),
     .target(name: "CLaunching"),
-    // This module is no product, but its constants are public: the compiler folds only public constants of another module, and each hook
+    // This module is not a product, but its constants are public: the compiler folds only public constants of another module, and each hook
     // compares some.
     .target(name: "CarabinerABI", dependencies: ["CCarabiner"], swiftSettings: swiftSettings),
     .target(name: "CarabinerWire", swiftSettings: swiftSettings),

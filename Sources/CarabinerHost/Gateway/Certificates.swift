@@ -16,7 +16,7 @@ final class Certificates: Sendable {
 
   init(_ logger: Logger) { self.logger = logger }
 
-  /// Returns the certificate with these files, which are read unless they are in use.
+  /// Returns the certificate of these files. They are read unless a listener uses them already.
   ///
   /// - Throws: ``ServerError`` if the files cannot be used.
   func certificate(_ identity: Identity) throws -> ServerCertificate {
@@ -32,13 +32,13 @@ final class Certificates: Sendable {
     }
   }
 
-  /// Keeps these certificates, and no others.
+  /// Keeps these certificates and removes all others.
   func keep(_ certificates: [Identity: ServerCertificate]) { loaded.withLock { $0 = certificates } }
 
-  /// Reads files again whose contents have changed.
+  /// Loads the files whose contents have changed.
   func refresh() { for certificate in loaded.withLock({ Array($0.values) }) { certificate.refresh() } }
 
-  /// Looks at the files at an interval, until the task is cancelled.
+  /// Checks the files at an interval until the task is cancelled.
   func watch() async {
     while (try? await Task.sleep(for: ServerCertificate.interval)) != nil { refresh() }
   }

@@ -22,7 +22,7 @@ struct EndReport: Sendable {
   let operations: OperationService
   let connectionCount: @Sendable () -> Int
   let logger: Logger
-  /// Called with each report, and the time until the next one at the latest.
+  /// Called with each report and the longest time until the next one.
   let notify: (@Sendable (_ status: String, _ time: Duration) -> Void)?
 
   init(
@@ -38,7 +38,7 @@ struct EndReport: Sendable {
     self.notify = notify
   }
 
-  /// Reports a step, or how far it is.
+  /// Reports the beginning of a step, or its progress.
   func write(_ step: Step, _ text: String) {
     let load = operations.load
     let connections = connectionCount()
@@ -52,7 +52,7 @@ struct EndReport: Sendable {
       Self.interval + Self.margin)
   }
 
-  /// Runs `body`, and reports at the interval how far it is.
+  /// Runs `body`, and reports its progress at the interval.
   func repeating(_ step: Step, _ text: String, during body: @escaping @Sendable () async -> Void) async {
     await withTaskGroup(of: Void.self) { group in
       group.addTask {

@@ -32,7 +32,7 @@ extension Gateway {
     public var limits = GatewayLimits()
     /// The number of threads that serve connections, 1 to 64.
     public var threads = 1
-    /// The time after the begin of a shutdown in which the gateway still accepts connections and requests, while `/readyz` answers with
+    /// The time at the beginning of a shutdown in which the gateway still accepts connections and requests, while `/readyz` answers with
     /// 503. Load balancers need it to choose another gateway.
     public var lameDuckTime = Duration.zero
     /// The time that operations in progress have to finish after the listeners are closed. Then their connections are closed.
@@ -62,7 +62,7 @@ extension Gateway {
     package var traces: TraceExport?
     /// Returns the number of log lines that could not be written, for the metrics; nil if the program does not know it.
     package var lostLogLines: (@Sendable () -> Int)?
-    /// Called at each step of the end, with a text for people and the time until the next call at the latest.
+    /// Called at each step of the end, with a text for people and the longest time until the next call.
     package var onEnding: (@Sendable (_ status: String, _ time: Duration) -> Void)?
 
     /// Creates a configuration with one address and the defaults.

@@ -6,12 +6,12 @@ internal import Logging
 internal import NIOPosix
 internal import Synchronization
 
-/// Applies the settings of each new generation to a running gateway: its listeners, and how it treats clients.
+/// Applies the settings of each new generation to a running gateway: its listeners, and its rules for clients.
 final class GatewayAdjuster: ManifestFollower {
-  /// The address without flags and manifest.
+  /// The address if neither a flag nor the manifest names one.
   private static let usualAddress = "127.0.0.1:4000"
 
-  /// The longest wait for the connection of a new store that gateways share. It is used in any case.
+  /// The longest wait for the connection of a new store that gateways share. The store is used even if it is not connected then.
   private static let connectTime = Duration.seconds(2)
 
   private let configuration: Gateway.Configuration
@@ -47,7 +47,7 @@ final class GatewayAdjuster: ManifestFollower {
     placesOfFlags = try ListenerPlace.ofFlags(configuration, hasListeners)
   }
 
-  /// The settings that hold now.
+  /// The current settings.
   var settings: [EffectiveSetting] {
     let settings = effective.withLock(\.self)
     let names = listeners.clients.filter { $0.roles != .metrics || placesOfFlags == nil }.map(\.name)
@@ -83,7 +83,7 @@ final class GatewayAdjuster: ManifestFollower {
     let next = EffectiveSettings(configuration, manifest, logger)
     var change = GatewayChange(adjuster: self, next: next)
     change.shared = try SharedUse.of(manifest, next.limits.rate, replacing: shared.withLock(\.self))
-    // Or mutations with a key would be refused until it is connected.
+    // Without this wait, mutations with a key would be refused until the store is connected.
     await change.shared?.state.store.connected(within: Self.connectTime)
     // Several listeners may have the same name, with port 0. Each of them is kept once.
     var known = listeners.clients
@@ -108,7 +108,7 @@ final class GatewayAdjuster: ManifestFollower {
     return change
   }
 
-  /// Makes a change hold.
+  /// Puts a change into effect.
   ///
   /// - Parameter accepts: Whether new listeners accept connections at once.
   func adopt(_ change: GatewayChange, accepts: Bool = true) {

@@ -8,7 +8,7 @@ package struct GatewayFlags: Sendable {
   package var limits: [ServeLimit: LimitValue] = [:]
   /// The flags without a key in the manifest, for `carabiner status --settings`.
   package var others: [EffectiveSetting] = []
-  /// Whether the process belongs to the command. Then the descriptors of the process limit the connections.
+  /// Whether the gateway is the command's. Then the number of descriptors of the process limits the connections.
   package var areOfCommand = false
 
   /// No flags.

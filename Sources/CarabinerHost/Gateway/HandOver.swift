@@ -9,14 +9,14 @@ internal import Synchronization
 
 /// Gives the listening sockets of a gateway to its successor, over the admin socket.
 ///
-/// The successor asks for the descriptors, loads its generation, listens, and commits. Until then this gateway serves as if nothing had
-/// happened, however the successor ends. At no time both accept connections of one socket: the library asserts that a socket that is ready
-/// has a connection. Between the two, connections wait in the queue of the socket.
+/// The successor asks for the descriptors, loads its generation, listens, and commits. Until it commits, this gateway serves as before, and
+/// goes on if the successor fails. The two never accept connections of one socket at the same time, because the library asserts that a
+/// socket that is ready has a connection. New connections wait in the queue of the socket meanwhile.
 final class HandOver: Sendable {
   /// The interim response that carries the descriptors. They must be sent before the final response, which NIO writes.
   static let interimResponse = "HTTP/1.1 102 Processing\r\n\r\n"
 
-  /// A descriptor of an offer, and what it is.
+  /// A descriptor of an offer, and its description.
   private struct Item {
     let descriptor: Int32
     let json: JSONValue
@@ -74,7 +74,7 @@ final class HandOver: Sendable {
     ]
   }
 
-  /// Checks that the successor whose offer was the last one commits, and stops accepting connections.
+  /// Checks that the commit is from the successor with the last offer, and stops accepting connections.
   func commit(_ token: String) async throws {
     try requireUsable()
     let isLast = self.token.withLock { last in
@@ -90,7 +90,7 @@ final class HandOver: Sendable {
     }
   }
 
-  /// Begins the end of this gateway.
+  /// Starts the shutdown of this gateway.
   func begin(successor: String) {
     var logger = host.output.logger
     logger.logLevel = min(logger.logLevel, .notice)

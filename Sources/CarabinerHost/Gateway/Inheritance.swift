@@ -9,16 +9,16 @@ package final class Inheritance: Sendable {
   /// A listening socket of the other process.
   struct Socket: Sendable {
     let descriptor: Int32
-    /// The address as the other process was given it, and as it is bound.
+    /// The address that was requested from the other process, and the bound address.
     let identity: GatewayServer.Identity
   }
 
-  /// The time for one answer of the other process.
+  /// The longest time for an answer of the other process, in seconds.
   private static let patience: Int32 = 10
   /// The largest answer, in bytes.
   private static let maximumAnswer = 1 << 20
 
-  /// The number of the other process.
+  /// The process ID of the other process.
   package let process: Int
   private let adminPath: String
   private let token: String
@@ -97,7 +97,7 @@ package final class Inheritance: Sendable {
     if let rest { close(rest.descriptor) }
   }
 
-  /// Has the other process close its listeners and end.
+  /// Asks the other process to close its listeners and to end.
   ///
   /// - Throws: ``ServerError`` if it refuses. If it does not exist any more, there is nothing to end.
   package func commit() throws {
@@ -151,7 +151,7 @@ package final class Inheritance: Sendable {
     throw failure(path)
   }
 
-  /// The status and the body behind interim responses. The connection is closed behind the body.
+  /// The status and body of the response after interim ones. The body ends with the connection.
   private static func finalResponse(_ bytes: [UInt8]) -> (status: Int, body: [UInt8])? {
     var rest = bytes[...]
     let end = Array("\r\n\r\n".utf8)

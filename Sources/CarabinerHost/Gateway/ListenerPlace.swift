@@ -1,6 +1,6 @@
 internal import CarabinerGateway
 
-/// Where a server listens: at an address, or at a socket that a running gateway has bound.
+/// The place at which a server listens: an address, or a socket that a running gateway has bound.
 struct ListenerPlace: Sendable {
   let address: GatewayServer.Address
   /// The address of an inherited socket; nil for one that is bound here.
@@ -20,14 +20,14 @@ struct ListenerPlace: Sendable {
   init(_ address: GatewayServer.Address, _ inheritance: Inheritance?) {
     let socket = inheritance?.takeListener(for: address)
     self.address = socket.map { .descriptor($0.descriptor) } ?? address
-    // Under this name a reload finds it again.
+    // A reload finds the listener by this name.
     identity = socket.map { GatewayServer.Identity(requested: address.description, name: $0.identity.name) }
   }
 
-  /// The name by which the listener is known: the address as it was asked for.
+  /// The name of the listener: the address that was requested.
   var name: String { identity?.requested ?? address.description }
 
-  /// The places that the configuration names. Without addresses, they are the sockets of the service manager, or all of a running
+  /// The places that the configuration names. Without addresses, these are the sockets of the service manager, or all sockets of a running
   /// gateway.
   ///
   /// - Returns: Nil if the configuration names none.

@@ -1,7 +1,7 @@
 internal import CarabinerGateway
 internal import CarabinerManifest
 
-/// A listener that a gateway shall have.
+/// A listener that a gateway is to have.
 struct ListenerPlan: Sendable {
   let place: ListenerPlace
   let certificates: [Certificates.Identity]
@@ -25,7 +25,7 @@ struct ListenerPlan: Sendable {
 
   /// A listener of the manifest.
   ///
-  /// - Parameter takesHTTP2: Whether clients may use HTTP/2 if the listener does not say it.
+  /// - Parameter takesHTTP2: Whether clients may use HTTP/2 if the listener has no such setting.
   init(_ listener: Manifest.Listener, _ place: ListenerPlace, _ flags: GatewayFlags, takesHTTP2: Bool) {
     self.place = place
     self.takesHTTP2 = flags.limits[.http2] == nil ? listener.takesHTTP2 : nil

@@ -29,7 +29,7 @@ final class Listeners: Sendable {
 
   /// Replaces the servers for clients.
   ///
-  /// - Returns: Those that are not among the new ones. They count as leaving until ``ended(_:)``.
+  /// - Returns: The earlier servers that are not among the new ones. They count as leaving until ``ended(_:)``.
   func replace(_ clients: [GatewayServer]) -> [GatewayServer] {
     state.withLock { state in
       let removed = state.clients.filter { old in !clients.contains { $0 === old } }
@@ -39,6 +39,6 @@ final class Listeners: Sendable {
     }
   }
 
-  /// Forgets a server whose connections have ended.
+  /// Removes a server whose connections have ended.
   func ended(_ server: GatewayServer) { state.withLock { $0.leaving.removeAll { $0 === server } } }
 }

@@ -25,7 +25,7 @@ extension Manifest {
     }
     for upstream in upstreams {
       guard let certificate = upstream.tls?.certificate, let key = upstream.tls?.key else { continue }
-      // The certificate of a client must fit its key as that of a server must.
+      // A client's certificate must belong to its key, as a server's must.
       let identity = Certificates.Identity(files: .init(certificates: certificate, key: key), options: .init())
       if let found = problem(identity, JSONPointer(components: ["upstreams", upstream.name, "tls"])) { problems.append(found) }
     }

@@ -3,7 +3,7 @@ internal import CarabinerGateway
 package import CarabinerManifest
 
 extension Manifest {
-  /// The decisions of the manifest about clients; nil if there are none.
+  /// The rules of the manifest for clients; nil if there are none.
   ///
   /// - Throws: ``ManifestError`` if a list of operations cannot be used.
   func clientPolicy() throws -> ClientPolicy? {

@@ -76,15 +76,15 @@ package final class RunningGateway: Sendable {
     metricsReport = host.reporter?.start { reported.write(to: &$0) }
     self.group = group
     host.reloader.add(adjuster)
-    // A reload may have come before.
+    // A reload may have been completed before.
     if case let current = host.live.current, current !== generation {
       adjuster.adopt(try await adjuster.prepared(current.manifest))
     }
     certificateWatch = Task { await certificates.watch() }
   }
 
-  /// Ends the gateway in steps: it is not ready any more, serves on for a time, closes its listeners, lets operations finish, and closes
-  /// the remaining connections when the time is over.
+  /// Ends the gateway in steps. It reports that it is not ready, serves requests for a time, closes its listeners, waits until operations
+  /// have finished, and closes the remaining connections when the time is over.
   ///
   /// - Parameter isHandedOver: Whether a successor has taken over the listening sockets. The service manager follows the successor then.
   package func shutDown(lameDuck: Duration = .zero, within time: Duration, isHandedOver: Bool = false) async {
@@ -108,10 +108,10 @@ package final class RunningGateway: Sendable {
         }
       }
     }
-    // Mutations with a key may run on without their clients.
+    // Mutations with a key continue after their clients have disconnected.
     await wait(until: end) { [operations] in operations.keyedMutations.count == 0 }
     operations.keyedMutations.cancel()
-    // The operations of closed connections were cancelled, and still use the event loops.
+    // The operations of closed connections were cancelled, but may still use the event loops.
     await wait(until: .now + Self.cancelTime) { [operations] in operations.load.running == 0 }
     report.write(.over, "all connections are closed")
     metricsReport?.cancel()

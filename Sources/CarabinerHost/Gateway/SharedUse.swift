@@ -25,7 +25,7 @@ struct SharedUse: Sendable {
   private let settings: Settings
   let state: SharedState
 
-  /// The state for a manifest; nil if it names none. Connections and counts are kept where their settings are the same.
+  /// Returns the state for a manifest; nil if the manifest names none. Connections and counts are kept if their settings are the same.
   ///
   /// - Throws: ``ManifestError`` if a reference cannot be resolved, or the settings are not valid.
   static func of(_ manifest: Manifest, _ rate: RequestRate?, replacing predecessor: SharedUse?) throws -> SharedUse? {
@@ -55,7 +55,7 @@ struct SharedUse: Sendable {
     }
   }
 
-  /// - Parameter rates: Counts that go on; nil for new ones.
+  /// - Parameter rates: The counts that are continued; nil for new ones.
   private init(_ connection: Connection, _ settings: Settings, _ store: SharedStore, _ rates: SharedRates? = nil) {
     (self.connection, self.settings) = (connection, settings)
     state = SharedState(

@@ -209,7 +209,7 @@ final class GenerationManager: OperationRunner {
     return isGivenUp
   }
 
-  /// Runs a change of generations and notes its report. Generations that the change replaces end after the event of the report.
+  /// Runs a change of generations and records its report. Generations that the change replaces end after the event of the report.
   func change<Report>(_ body: () -> Report) -> Report {
     retirement.suspend()
     defer { retirement.resume() }

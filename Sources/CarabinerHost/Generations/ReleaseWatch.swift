@@ -3,7 +3,8 @@ internal import CarabinerRelease
 internal import Logging
 internal import Synchronization
 
-/// Looks each minute, after each reload, and when a fleet has another list of revocations, at the statements of the serving generation and at the list of revocations.
+/// Checks the statements of the serving generation and the list of revocations: each minute, after each reload, and when a fleet has a new
+/// list.
 final class ReleaseWatch: Sendable {
   static let interval = Duration.seconds(60)
 
@@ -14,11 +15,11 @@ final class ReleaseWatch: Sendable {
     init(_ fault: Revocations.Fault) { (code, place) = (fault.error.code, fault.place) }
   }
 
-  /// The reports of earlier looks.
+  /// The reports of earlier checks.
   private struct Memory {
     var expiry = ExpiryNotices()
     var revoked = DailyNotices<RevokedRelease>()
-    /// By kind and place: the message of a fault may have the time.
+    /// Faults by kind and place. Their messages may contain the time, so they are not compared.
     var faults = DailyNotices<FaultKind>()
   }
 
@@ -31,7 +32,7 @@ final class ReleaseWatch: Sendable {
     self.trust = trust
   }
 
-  /// Looks now, at each interval, after each reload, and after each change of a fleet's list of revocations, until the task is cancelled.
+  /// Checks now, at each interval, after each reload, and after each change of a fleet's list of revocations, until the task is cancelled.
   func run() async {
     let events = live.events.stream()
     await withDiscardingTaskGroup { group in
@@ -43,7 +44,7 @@ final class ReleaseWatch: Sendable {
     }
   }
 
-  /// Looks once.
+  /// Checks once.
   func look() {
     memory.withLock { memory in
       noteExpiry(&memory)

@@ -4,7 +4,7 @@ package import Foundation
 
 /// The settings of a manifest for calls of Connect and gRPC-Web, with the transport that sends them.
 package struct CallSettings: Sendable {
-  /// The URL in front of the services.
+  /// The URL to which the names of services and methods are appended.
   package let endpoint: Foundation.URL
   /// The header fields of each call.
   package let headers: HTTPHeaders
@@ -12,7 +12,7 @@ package struct CallSettings: Sendable {
   package let connect: Manifest.Connect
   /// The largest message of a response.
   package let maximumMessageBytes: Int
-  /// A transport without a time limit and without a limit for bodies: calls have their own.
+  /// A transport without limits for time and bodies, because calls have limits of their own.
   package let transport: any HTTPTransport
 }
 

@@ -4,9 +4,9 @@ internal import CarabinerManifest
 internal import Logging
 
 extension GenerationSource {
-  /// Downloads the plugins of a manifest that have URLs, before anything of them is loaded.
+  /// Downloads the plugins of a manifest that have URLs. No plugin is loaded before.
   ///
-  /// - Parameter isOffline: Whether only files that are there already are used, as for the last good state.
+  /// - Parameter isOffline: Whether only files that were downloaded before are used, as for the last good state.
   /// - Throws: ``ManifestError`` with all files that cannot be used.
   func downloads(of manifest: Manifest, isOffline: Bool, needsSidecars: Bool) throws -> DownloadedPlugins {
     guard manifest.plugins.contains(where: { if case .url = $0.source { true } else { false } }) else {

@@ -20,13 +20,13 @@ struct GenerationSource: Sendable {
     let digests: [String: String]
     /// Nil if signatures are not checked.
     let releases: VerifiedReleases?
-    /// The decisions of the manifest about clients; nil if there are none.
+    /// The rules of the manifest for clients; nil if there are none.
     let clientPolicy: ClientPolicy?
     /// Whether it is the last known good one.
     var isKept = false
     /// The manifest as its source has it; nil if it is from a file, or if it is the last known good one.
     var published: PublishedManifest?
-    /// Whether the node of a fleet goes back to it from a candidate.
+    /// Whether a node of a fleet returns to this manifest from a candidate.
     var isReturn = false
 
     /// The manifest with the digest of each file pinned.
@@ -48,7 +48,7 @@ struct GenerationSource: Sendable {
     do {
       return try generation(1, of: candidate())
     } catch {
-      // A source that is away, or that has a manifest that cannot be used, must not end a node that starts again.
+      // A node that restarts must not fail because its source does not answer, or has a manifest that cannot be used.
       if let remote = origin.remote, let used = remote.used { remote.note(.refused(output.redacted("\(error)")), of: used) }
       guard configuration.startsFromLastGood || origin.remote != nil, let kept = try keptCandidate(after: error) else {
         throw error
@@ -133,7 +133,7 @@ struct GenerationSource: Sendable {
     for statement in releases.statements { try record.check(statement) }
   }
 
-  /// Forgets the highest serial of a file.
+  /// Removes the highest recorded serial of a file.
   ///
   /// - Returns: Whether there was one.
   /// - Throws: ``ReleaseError`` if the record cannot be read or written; ``ServerError`` if the host keeps none.
@@ -153,7 +153,8 @@ struct GenerationSource: Sendable {
     configuration.trust == nil ? nil : state.map { SerialFile(path: "\($0)/serials") }
   }
 
-  /// The last known good manifest after the current one was refused. If it is refused too, its reason is thrown, and the other logged.
+  /// The last known good manifest, after the current one was refused. If it is refused too, its error is thrown, and the first one is
+  /// logged.
   private func keptCandidate(after refusal: any Error) throws -> Candidate? {
     do {
       return try keptCandidate()
@@ -189,8 +190,8 @@ struct GenerationSource: Sendable {
 
   /// Reads the manifest and the digests of its files. It blocks while files are downloaded.
   ///
-  /// - Throws: ``SourceError`` if the source has none yet, ``ManifestError``, ``ReleaseError`` for the first file that is not accepted, or ``HostError`` if a file cannot be loaded
-  ///   as a plugin.
+  /// - Throws: ``SourceError`` if the source has none yet, ``ManifestError``, ``ReleaseError`` for the first file that is not accepted, or
+  ///   ``HostError`` if a file cannot be loaded as a plugin.
   func candidate() throws -> Candidate {
     switch origin {
     case .none: return try candidate(Manifest(), check())
@@ -200,7 +201,7 @@ struct GenerationSource: Sendable {
       return try candidate(manifest, check, (file, text))
     case .remote(let remote):
       let before = remote.used
-      // First of all: what follows may refuse it.
+      // This comes first, because a later step may refuse the manifest.
       let published = try remote.use()
       var candidate = try candidate(published, named: remote.label)
       candidate.published = published

@@ -13,9 +13,9 @@ protocol ManifestFollower: AnyObject, Sendable {
 
 /// Settings that can take effect without a failure.
 protocol PreparedChange: Sendable {
-  /// Makes the settings hold for what begins later.
+  /// Puts the settings into effect for connections and requests that begin later.
   func commit()
 
-  /// Releases what was prepared, because the generation was refused.
+  /// Releases the prepared settings, because the generation was refused.
   func discard()
 }

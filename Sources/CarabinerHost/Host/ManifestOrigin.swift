@@ -25,7 +25,7 @@ enum ManifestOrigin: Sendable {
     case .file(let path): return path
     case .remote(let remote):
       guard let state, let text = remote.used?.text else { return nil }
-      // The suffix says in which notation it is.
+      // The suffix decides whether the file is read as JSON or YAML.
       let suffix = ["json", "yaml", "yml"].first { remote.label.lowercased().hasSuffix(".\($0)") }
       let path = "\(state)/candidate" + (suffix.map { ".\($0)" } ?? "")
       do throws(FileReplacement.Fault) {

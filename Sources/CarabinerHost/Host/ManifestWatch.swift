@@ -18,7 +18,7 @@ struct ManifestWatch: Sendable {
   /// The files that the current generation reads in addition to those that the manifest names.
   let files: @Sendable () -> [String]
 
-  /// The state that a poll found.
+  /// The state of the files at one poll.
   private struct Look {
     /// The manifest, and the files that decide whether it is accepted.
     let manifest: [String: FileSignature]
@@ -28,7 +28,7 @@ struct ManifestWatch: Sendable {
     let named: [String]
     let files: [String: FileSignature]
 
-    /// Whether nothing has changed since another poll. A file that only one of them lists does not count as changed.
+    /// Whether nothing has changed since another poll. A file that only one poll lists does not count as changed.
     func isSame(as other: Look) -> Bool {
       manifest == other.manifest && files.allSatisfy { path, signature in other.files[path].map { $0 == signature } ?? true }
     }

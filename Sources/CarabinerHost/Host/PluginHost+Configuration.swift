@@ -65,7 +65,7 @@ extension PluginHost {
     /// Creates spans for operations of ``PluginHost/transport``; nil for none.
     public var tracer: (any Tracer)?
 
-    /// The backend of swift-metrics for the figures of the host, and of a ``Gateway`` over it; nil, the default, for none. They have the
+    /// The backend of swift-metrics for the metrics of the host, and of a ``Gateway`` over it; nil, the default, for none. They have the
     /// names and labels of the gateway's Prometheus metrics.
     public var metrics: (any MetricsFactory)?
     /// The time between two reports to ``metrics``, at least 100 ms. The last report is made when the host shuts down.
@@ -101,7 +101,7 @@ extension PluginHost {
 }
 
 extension PluginHost.Configuration {
-  /// The configuration with which the list of revocations of the manifest's source counts too, if the source has such lists.
+  /// The same configuration, with the list of revocations of the manifest's source in addition, if the source has such lists.
   func readingRevocations(of source: RemoteManifest?) -> Self {
     guard let trust, let source, let published = PublishedList(source, keptIn: stateDirectory) else { return self }
     var configuration = self

@@ -23,7 +23,7 @@ public final class PluginHost: Sendable {
   /// Locked for the lifetime of the host.
   private let stateFolder: StateFolder?
   private let origin: ManifestOrigin
-  /// Load new generations when the manifest has changed at its source, or a file.
+  /// The tasks that load a new generation after a change of the manifest at its source, or of a file.
   private let watching: [Task<Void, Never>]
   /// Nil if signatures are not checked.
   let releaseWatch: ReleaseWatch?

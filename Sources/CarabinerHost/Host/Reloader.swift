@@ -14,7 +14,7 @@ final class Reloader: Sendable {
 
   private struct Waiting {
     var triggers: [String] = []
-    /// Whether one of them requires that all plugin instances are recreated.
+    /// Whether one of the requests requires that all plugin instances are recreated.
     var anew = false
     var continuations: [CheckedContinuation<ReloadReport, Never>] = []
   }
@@ -70,7 +70,7 @@ final class Reloader: Sendable {
     }
     let start = ContinuousClock.now
     let loaded = load()
-    // Not before: overrides and the end of a trial must not wait for a server that answers slowly.
+    // The queue is used only now, because overrides and the end of a trial must not wait for a server that answers slowly.
     let report = queue.sync {
       live.change {
         let report = reload(loaded.result, group.triggers, anew: group.anew, since: start)
@@ -92,7 +92,7 @@ final class Reloader: Sendable {
       metadata: ["trigger": "\(report.trigger)", "generation": "\(report.generation)"])
   }
 
-  /// Notifies the source of a manifest of its outcome.
+  /// Reports the outcome of a manifest to its source.
   ///
   /// - Parameters:
   ///   - published: Nil if it is from a file, or was not read.
@@ -109,7 +109,7 @@ final class Reloader: Sendable {
     remote.note(result, of: published)
   }
 
-  /// Keeps the current generation if it was a candidate when it began to serve, and has become stable.
+  /// Stores the current generation as the last known good one, if it was a candidate when it began to serve and is stable now.
   func keepConfirmed() async {
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       queue.async { [self] in
@@ -131,7 +131,7 @@ final class Reloader: Sendable {
     }
   }
 
-  /// Forgets the highest serial of a file, so that an older one is accepted.
+  /// Removes the highest recorded serial of a file, so that an older file is accepted.
   ///
   /// - Returns: Whether there was one.
   func resetSerial(of subject: ReleaseSubject) async throws -> Bool {
@@ -288,7 +288,7 @@ final class Reloader: Sendable {
     }
   }
 
-  /// Whether a manifest takes the place of a fleet's candidate that serves, is on trial or failed.
+  /// Whether a manifest replaces a fleet's candidate that serves, is on trial or failed.
   private func isReturn(_ candidate: GenerationSource.Candidate) -> Bool {
     guard let published = candidate.published, !published.isCandidate, let remote = source.origin.remote else { return false }
     return candidate.isReturn || live.serving.contains { $0.published.map { !remote.isConfirmed($0) } ?? false }
@@ -326,7 +326,7 @@ final class Reloader: Sendable {
       defer { if !areUsed { for change in changes { change.discard() } } }
       let number = lastNumber.add(1, ordering: .relaxed).newValue
       let next = try source.generation(number, of: candidate, replacing: current, anew: anew)
-      // A canary or a shadow would leave most operations to the candidate that the fleet gave up.
+      // With a canary or a shadow, the candidate that the fleet has abandoned would run most operations.
       guard !isReturn(candidate), let trial = GenerationTrial(next) else {
         live.swap(to: next)
         for change in changes { change.commit() }

@@ -25,7 +25,7 @@ struct ProcessFigures: Sendable {
       startSeconds: bootSeconds + fields[19] / ticks, openDescriptors: descriptors)
   }
 
-  /// From the clocks, because a service of systemd with `ProcSubset=pid` has no /proc/stat.
+  /// The time of the system's start, from the clocks: a service of systemd with `ProcSubset=pid` has no /proc/stat.
   private static let bootSeconds = CLinux_seconds(CLOCK_REALTIME) - CLinux_seconds(CLOCK_BOOTTIME)
 
   /// Appends the commit and the Swift version that the program was built from.

@@ -1,7 +1,7 @@
 internal import CarabinerBridge
 internal import CarabinerGateway
 
-/// The metrics of workers, by group: the processes of a group are added up.
+/// The metrics of workers, by group. Values of a group's processes are added.
 struct WorkerMetrics {
   private let groups: [(name: String, workers: [WorkerStatus])]
 

@@ -33,7 +33,7 @@ final class StateFolder: Sendable {
 
   /// Releases the lock, so that another host can use the folder.
   ///
-  /// The host calls it at its end, because the thread that has made the host may hold this object a little longer.
+  /// The host calls it at its end, because the thread that has created the host may hold this object longer.
   func release() {
     let descriptor = descriptor.exchange(-1, ordering: .acquiringAndReleasing)
     guard descriptor >= 0 else { return }
@@ -42,7 +42,7 @@ final class StateFolder: Sendable {
     close(descriptor)
   }
 
-  /// Shares the lock with a process that takes over. It ends when both have ended.
+  /// Shares the lock with a process that takes over. The lock ends when both processes have ended.
   ///
   /// - Returns: A descriptor, which the caller closes; nil if the lock was released.
   func share() -> Int32? {

@@ -1,6 +1,6 @@
 internal import CarabinerRelease
 
-/// Selects the subjects to report to the operator: each once a day, as long as it lasts.
+/// Selects the subjects to report to the operator: each once a day, while its condition lasts.
 struct DailyNotices<Subject: Hashable> {
   private static var seconds: Int { 86_400 }
 
@@ -9,7 +9,7 @@ struct DailyNotices<Subject: Hashable> {
 
   /// The subjects to report at a time.
   ///
-  /// - Parameter subjects: All that last.
+  /// - Parameter subjects: All subjects whose condition lasts.
   mutating func due(_ subjects: [Subject], at time: ReleaseTime) -> [Subject] {
     last = last.filter { subjects.contains($0.key) }
     let due = subjects.filter { subject in last[subject].map { time >= $0.adding(seconds: Self.seconds) } ?? true }

@@ -1,15 +1,15 @@
 internal import CarabinerRelease
 
-/// Decides which statements the operator is warned about: from 14 days before they expire, once a day.
+/// Selects the statements for warnings to the operator: from 14 days before they expire, once a day.
 struct ExpiryNotices {
-  /// How long before its expiry a statement is warned about for the first time.
+  /// The time between the first warning and the expiry of a statement, in seconds.
   static let seconds = 14 * 86_400
 
   private var notices = DailyNotices<ReleaseStatement>()
 
   /// The warnings that are due at a time.
   ///
-  /// - Parameter statements: Those of the serving generation.
+  /// - Parameter statements: The statements of the serving generation.
   mutating func due(_ statements: [ReleaseStatement], at time: ReleaseTime) -> [String] {
     let near = statements.filter { $0.expires <= time.adding(seconds: Self.seconds) }
     return notices.due(near, at: time).map { statement in

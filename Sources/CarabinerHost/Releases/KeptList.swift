@@ -14,6 +14,6 @@ struct KeptList: Sendable, Hashable {
     list = try RevocationList(parsing: bytes)
   }
 
-  /// Whether these are its bytes.
+  /// Whether list and sidecar have these bytes.
   func has(_ bytes: [UInt8], _ sidecar: [UInt8]) -> Bool { self.bytes == bytes && self.sidecar == sidecar }
 }

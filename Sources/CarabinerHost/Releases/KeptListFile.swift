@@ -3,9 +3,9 @@ internal import CarabinerRelease
 internal import CarabinerWire
 internal import Glibc
 
-/// The file in the folder of `--state` that the last list of a fleet is kept in.
+/// The file in the folder of `--state` with the last list of revocations of a fleet.
 struct KeptListFile: Sendable {
-  // Both are ASCII, and a character of JSON has at most two bytes for one of theirs.
+  // List and sidecar are ASCII, and JSON writes each of their bytes with two bytes at most.
   private static let maximumBytes = 2 * (RevocationList.maximumBytes + ReleaseSidecar.maximumBytes) + 64
 
   let path: String

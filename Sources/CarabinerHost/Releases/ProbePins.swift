@@ -1,7 +1,8 @@
 package import CarabinerManifest
 internal import CarabinerRelease
 
-/// The digests of files that were verified. The child process of ``PluginProbe`` reads the files again, and uses no others.
+/// The digests of files that were verified. The child process of ``PluginProbe`` reads the files again, and uses only files with these
+/// digests.
 package struct ProbePins: Sendable {
   /// SHA-256 of the manifest.
   package var manifest: String
@@ -30,7 +31,7 @@ package struct ProbePins: Sendable {
 
   /// Reads the manifest again.
   ///
-  /// - Throws: ``ManifestError`` if it is another one.
+  /// - Throws: ``ManifestError`` if it has another digest.
   package func manifest(at path: String) throws -> Manifest {
     try Manifest.load(path: path, isCopy: true) { bytes throws(ManifestError) in
       guard FileIdentity(of: bytes).digest == manifest else {

@@ -4,21 +4,21 @@ internal import Synchronization
 
 /// The list of revocations of a fleet, with a signed statement.
 ///
-/// The list that was last accepted counts until a newer one is accepted: also while the source is away, after its statement has expired,
-/// and if the key was removed. It is kept in the folder of `--state`, so that a start does not forget it.
+/// The list that was accepted last is valid until a newer one is accepted. This holds while the source does not answer, after its statement
+/// has expired, and if its key in etcd was removed. The list is stored in the folder of `--state`, so it is valid after a restart too.
 final class PublishedList: Sendable {
   private struct State {
     /// The list that was last accepted.
     var kept: KeptList?
-    /// The list of an expired statement that the source has. It counts beside ``kept``, and is not kept.
+    /// The list at the source, if its statement has expired. It is used in addition to ``kept``, and is not stored.
     var expired: KeptList?
     /// Whether the file was read.
     var isLoaded = false
-    /// Whether the file has ``kept``.
+    /// Whether ``kept`` is in the file.
     var isWritten = true
   }
 
-  /// The parts of the state that others read. They do not wait for files.
+  /// The parts of the state that other objects read without waiting for files.
   private struct Known {
     var list = RevocationList()
     var statement: ReleaseStatement?
@@ -39,7 +39,7 @@ final class PublishedList: Sendable {
     file = folder.map { KeptListFile(path: "\($0)/revoked") }
   }
 
-  /// The entries that count.
+  /// The entries that are in effect.
   var list: RevocationList { known.withLock(\.list) }
 
   /// The statement about the list that was last accepted; nil if there is none.
@@ -48,14 +48,14 @@ final class PublishedList: Sendable {
   /// The list that the source has now.
   var published: PublishedRevocations? { source.revocations }
 
-  /// An element for each change at the source. Read once.
+  /// An element for each change at the source. The stream may be read by one task only.
   var changes: AsyncStream<Void> { source.revocationChanges }
 
   // MARK: Reading
 
-  /// Reads the list that was kept by an earlier process, if that was not done yet.
+  /// Reads the list that an earlier process has stored, unless it was read already.
   ///
-  /// - Throws: ``ReleaseError`` if it cannot be used. Without it, a list that it replaced would count again.
+  /// - Throws: ``ReleaseError`` if it cannot be used. A start without it could accept a list that it has replaced.
   func load() throws(ReleaseError) {
     try state.withLock { state throws(ReleaseError) in
       guard !state.isLoaded else { return }
@@ -70,11 +70,11 @@ final class PublishedList: Sendable {
   /// Reads the list that the source has now.
   ///
   /// - Parameter revoked: The list of `--revoked`, which may revoke the key that signed this one.
-  /// - Throws: ``ReleaseError`` if it is not accepted. ``list`` loses nothing then. The entries of an expired list are added.
+  /// - Throws: ``ReleaseError`` if it is not accepted. ``list`` keeps its entries then, and gets those of an expired list in addition.
   func read(by trust: TrustPolicy, except revoked: RevocationList) throws(ReleaseError) {
     try state.withLock { state throws(ReleaseError) in
       defer { show(state) }
-      // Also if the source has another one, or none, now: the list that counts is needed after a start.
+      // Done even if the source has another list now, or none: a restart needs the list that is in effect.
       if !state.isWritten, let kept = state.kept { try? keep(kept, &state) }
       switch source.revocations {
       case .unknown, nil: return
@@ -110,8 +110,8 @@ final class PublishedList: Sendable {
     do throws(ReleaseError) {
       _ = try verifier.verify(sidecar, of: subject, FileIdentity(of: bytes), at: trust.time, serials: serials)
     } catch {
-      // All checks before that of the expiry have passed. Less must not be revoked because a statement was not renewed, and an old list
-      // that is replayed must not replace the last one.
+      // Only the check of the expiry has failed. Its entries are used, because a statement that was not renewed must not end revocations.
+      // It does not replace the last list, because it may be an old list that is replayed.
       if error.code == .expired, let list = try? KeptList(bytes: bytes, sidecar: sidecar),
         (try? serials.check(list.statement)) != nil
       {
@@ -126,7 +126,7 @@ final class PublishedList: Sendable {
   private func keep(_ list: KeptList, _ state: inout State) throws(ReleaseError) {
     if state.kept != list { (state.kept, state.isWritten) = (list, false) }
     guard !state.isWritten, let file else { return }
-    // A process that takes over has the same folder, and may be ahead.
+    // A process that takes over uses the same folder, and may have stored a newer list.
     if let other = try file.read(), other.statement.subject == subject, other.statement.serial > list.statement.serial {
       (state.kept, state.isWritten) = (other, true)
       var serials = SerialRecord()
@@ -145,7 +145,7 @@ final class PublishedList: Sendable {
 
   // MARK: Forgetting
 
-  /// Forgets the list that was last accepted, so that an older one, or none, is accepted.
+  /// Removes the list that was accepted last, so that an older one, or none, is accepted.
   ///
   /// - Returns: Whether the subject is that of the list, and there was one.
   /// - Throws: ``ReleaseError`` if the file cannot be removed.

@@ -4,7 +4,7 @@ package import CarabinerManifest
 package import CarabinerRelease
 internal import CarabinerSources
 
-/// Checks the signatures of a manifest and of its plugins, by the trust file as it is when the check begins.
+/// Checks the signatures of a manifest and of its plugins. The trust file is read when the check begins.
 ///
 /// Each file is read once. The caller loads only files with the digests that were checked, so a file that is replaced afterwards is not
 /// used.
@@ -13,8 +13,8 @@ package struct ReleaseCheck: Sendable {
   private let serials: SerialRecord
   /// The time of the check.
   let time: ReleaseTime
-  /// The sidecars that were kept with the last good state. If they have expired since, they are accepted. Nil for files with sidecars
-  /// beside them.
+  /// The sidecars that were stored with the last good state. They are accepted even if they have expired since. Nil if the sidecars are
+  /// files beside the checked files.
   private let kept: KeptSignatures?
 
   /// Whether the sidecars are files, and not those of the last good state.
@@ -78,7 +78,7 @@ package struct ReleaseCheck: Sendable {
     return (manifest.pinning(digests), downloaded)
   }
 
-  /// Verifies the text of a manifest, by the sidecar beside it.
+  /// Verifies the text of a manifest with the sidecar beside it.
   ///
   /// - Throws: ``ReleaseError`` if it is not accepted.
   func verify(manifest text: [UInt8], at path: String) throws(ReleaseError) -> SignedFile {
@@ -87,7 +87,7 @@ package struct ReleaseCheck: Sendable {
 
   /// Verifies the text of a manifest.
   ///
-  /// - Parameter path: The path of the manifest, which has its name.
+  /// - Parameter path: The path of the manifest. Its last part is the name in the statement.
   /// - Throws: ``ReleaseError`` if it is not accepted.
   func verify(manifest text: [UInt8], at path: String, _ sidecar: [UInt8]?) throws(ReleaseError) -> SignedFile {
     try verify(
@@ -96,8 +96,8 @@ package struct ReleaseCheck: Sendable {
 
   /// Verifies the file of a plugin, and then reads its note. No code of it runs.
   ///
-  /// In the last good state, the sidecar alone is verified. The caller loads no other file than the one that it is about. The file of
-  /// a plugin that is switched off may have been replaced since.
+  /// In the last good state, only the sidecar is verified, and the caller loads only a file with the digest in it. The file of a plugin
+  /// that is switched off may have been replaced since.
   ///
   /// - Parameters:
   ///   - path: The path of its file.

@@ -25,7 +25,7 @@ package final class Revocations: Sendable {
     /// The list that cannot be used.
     enum Place: Sendable, Hashable {
       case file
-      /// The list that a process before has kept.
+      /// The list that an earlier process has stored.
       case kept
       case source(PublishedRevocations?)
     }
@@ -45,7 +45,7 @@ package final class Revocations: Sendable {
     return current
   }
 
-  /// Reads both lists. If one of them cannot be used, it stays as it was, and the other one is read nevertheless.
+  /// Reads both lists. If one cannot be used, its earlier content stays in effect, and the other list is read nevertheless.
   func faults(readingBy trust: TrustPolicy) -> [Fault] {
     reading.withLock { file in
       var faults: [Fault] = []
@@ -57,7 +57,7 @@ package final class Revocations: Sendable {
       do throws(ReleaseError) {
         try published?.load()
         do throws(ReleaseError) {
-          // The file may revoke the key that signed the published list, so nothing new is accepted before it was read.
+          // The file may revoke the key that signed the published list. Therefore no new list is accepted before the file was read.
           if let file { try published?.read(by: trust, except: file) }
         } catch {
           faults.append(Fault(error: error, place: .source(published?.published)))

@@ -1,6 +1,6 @@
 package import CarabinerRelease
 
-/// A file that was accepted, with the sidecar that says so.
+/// A file that was accepted, with its sidecar.
 package struct SignedFile: Sendable {
   package let release: VerifiedRelease
   let sidecar: [UInt8]

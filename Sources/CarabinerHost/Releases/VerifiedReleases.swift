@@ -3,14 +3,14 @@ internal import CarabinerRelease
 
 /// The verified statements about a manifest and the files of its plugins.
 struct VerifiedReleases: Sendable {
-  /// A time at which all were valid.
+  /// A time at which all statements were valid.
   let time: ReleaseTime
   /// The manifest and its text; nil for a manifest that is not read from a file.
   let manifest: (file: SignedFile, text: [UInt8])?
-  /// By entry.
+  /// The files of plugins, by entry.
   var plugins: [String: SignedFile] = [:]
 
-  /// That of the manifest first.
+  /// All statements, that of the manifest first.
   var statements: [ReleaseStatement] {
     let others = plugins.sorted { $0.key < $1.key }.map(\.value.statement)
     return (manifest.map { [$0.file.statement] } ?? []) + others
@@ -23,7 +23,7 @@ struct VerifiedReleases: Sendable {
     }
   }
 
-  /// All that a later start needs to verify them again; nil if there is no manifest to keep.
+  /// The sidecars with which a later start verifies the files again; nil if there is no manifest to store.
   var signatures: KeptSignatures? {
     manifest.map { manifest in
       KeptSignatures(

@@ -8,9 +8,9 @@ internal import Synchronization
 final class GenerationTrial: Sendable {
   /// The kind of trial.
   enum Kind: Sendable {
-    /// It runs a share of the operations.
+    /// The generation runs a share of the operations.
     case canary(Manifest.Canary)
-    /// It runs copies of a share of the queries.
+    /// The generation runs copies of a share of the queries.
     case shadow(Manifest.Shadow)
   }
 
@@ -131,7 +131,7 @@ final class TrialStatistics: Sendable {
     var clients: Set<UInt64> = []
   }
 
-  /// The most clients that are distinguished, which bounds the memory of a trial.
+  /// The maximum number of clients that are distinguished. It limits the memory of a trial.
   static let maximumClients = 100_000
 
   private let state = Mutex(State())
@@ -145,7 +145,7 @@ final class TrialStatistics: Sendable {
     }
   }
 
-  /// A client sends an operation.
+  /// Records that a client has sent an operation.
   ///
   /// - Parameter hash: The hash of its key.
   func saw(_ hash: UInt64) {

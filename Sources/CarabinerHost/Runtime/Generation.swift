@@ -20,7 +20,7 @@ final class Generation: Sendable {
   let returnedHeaders: HeaderSelection
   let connectionInitHeaders: HeaderSelection
   let cachePolicy: CachePolicy
-  /// The decisions of the manifest about clients; nil if there are none.
+  /// The rules of the manifest for clients; nil if there are none.
   let clientPolicy: ClientPolicy?
   /// The statements about its files; nil if signatures are not checked.
   let releases: VerifiedReleases?
@@ -46,7 +46,7 @@ final class Generation: Sendable {
     self.number = number
     self.manifest = manifest
     self.host = host
-    // The values of the operator win against those of clients.
+    // If the manifest sets a field, the client's value of it is not used.
     forwardedHeaders = HeaderSelection(manifest.serve.forwardedHeaders, except: host.headers.map(\.name))
     returnedHeaders = HeaderSelection(manifest.serve.returnedHeaders)
     connectionInitHeaders = HeaderSelection(manifest.serve.connectionInitHeaders)

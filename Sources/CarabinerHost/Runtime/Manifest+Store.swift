@@ -10,7 +10,7 @@ internal import CarabinerWire
 internal import FoundationEssentials
 
 extension Manifest {
-  /// Opens the store, and creates its file if there is none. One in Redis is connected to in the background.
+  /// Opens the store, and creates its file if there is none. A store in Redis connects in the background.
   ///
   /// - Throws: ``StoreError``, or ``ManifestError`` if the settings of Redis are not valid.
   func openStore(_ secrets: SecretReferences) throws -> ApolloStore {
@@ -90,7 +90,7 @@ extension Manifest {
     for file in [servers.authorityFile, servers.certificateFile, servers.keyFile] {
       parts.append(file.flatMap { try? BoundedFile.bytes(at: $0, maximumBytes: Self.maximumCertificateBytes) })
     }
-    // Each part with a digest of its own, so that no two lists of parts are written alike.
+    // Each part has a digest of its own. Otherwise two different lists of parts could have the same bytes.
     return Digest.sha256(parts.flatMap { $0.map(Digest.sha256) ?? [0] })
   }
 

@@ -20,7 +20,7 @@ struct UpstreamSet: Sendable {
   /// The maximum size of a file with certificates, in bytes.
   private static let maximumFileBytes = 16 << 20
 
-  /// An upstream, and what decides whether a reload keeps it.
+  /// An upstream, and the values that decide whether a reload keeps it.
   private struct Member: Sendable {
     let upstream: Upstream
     let configuration: CurlTransport.Configuration
@@ -29,9 +29,9 @@ struct UpstreamSet: Sendable {
   }
 
   private let members: [String: Member]
-  /// The counters of all upstreams that ever were, by name.
+  /// The counters of all current and earlier upstreams, by name.
   private let counters: [String: UpstreamCounters]
-  /// Sends requests to a single endpoint again; nil if `main` has endpoints of its own.
+  /// Retries requests to a single endpoint; nil if `main` is an upstream with endpoints of its own.
   let recovery: EndpointRecovery?
 
   /// The upstreams, sorted by name.
@@ -124,7 +124,7 @@ struct UpstreamSet: Sendable {
     }
   }
 
-  /// Begins to check endpoints and to look up their names.
+  /// Starts the checks of endpoints and the lookups of their names.
   func watch(_ headers: HTTPHeaders) {
     for upstream in all { upstream.watch(headers) }
   }

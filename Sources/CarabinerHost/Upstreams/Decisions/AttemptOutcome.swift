@@ -42,7 +42,7 @@ enum AttemptOutcome: Sendable, Hashable {
     }
   }
 
-  /// Whether the attempt counts against its endpoint; nil if it says nothing about it.
+  /// Whether the attempt counts as a failure of its endpoint; nil if it does not show whether the endpoint works.
   ///
   /// A status of 500 is not a failure: one faulty resolver must not remove a server.
   var isFailure: Bool? {

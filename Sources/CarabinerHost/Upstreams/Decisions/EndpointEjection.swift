@@ -1,9 +1,9 @@
 internal import CarabinerManifest
 
-/// The failures of an endpoint in a row, and its ejection. Times are since any fixed instant.
+/// The consecutive failures of an endpoint, and its ejection. Times are measured from any fixed instant.
 struct EndpointEjection: Sendable, Hashable {
   private var failures = 0
-  /// The ejections in a row, without a good response between them.
+  /// The number of ejections without a good response between them.
   private(set) var ejections = 0
   /// When the ejection ends; nil if the endpoint is not ejected.
   private(set) var end: Duration?
@@ -11,11 +11,11 @@ struct EndpointEjection: Sendable, Hashable {
   /// Whether the endpoint is ejected.
   func isEjected(at now: Duration) -> Bool { end.map { now < $0 } ?? false }
 
-  /// Notes the outcome of an attempt.
+  /// Records the outcome of an attempt.
   ///
   /// - Returns: Whether the endpoint should be ejected now.
   mutating func note(_ outcome: AttemptOutcome, at now: Duration, _ settings: Manifest.Upstream.Outliers) -> Bool {
-    // Attempts that began before an ejection say nothing about the endpoint after it.
+    // An attempt that began before an ejection does not show whether the endpoint works after it.
     guard !isEjected(at: now), let isFailure = outcome.isFailure else { return false }
     guard isFailure else {
       (failures, ejections) = (0, 0)
@@ -25,14 +25,14 @@ struct EndpointEjection: Sendable, Hashable {
     return failures >= settings.failures
   }
 
-  /// Ejects the endpoint. The time grows with the ejections in a row.
+  /// Ejects the endpoint. The time grows with ``ejections``.
   mutating func eject(at now: Duration, _ settings: Manifest.Upstream.Outliers) {
     failures = 0
     ejections += 1
     end = now + min(settings.maximumEjection, settings.ejection * ejections)
   }
 
-  /// The most endpoints that may be ejected at the same time.
+  /// The maximum number of endpoints that may be ejected at the same time.
   static func limit(of count: Int, _ settings: Manifest.Upstream.Outliers) -> Int {
     max(1, Int(settings.maximumEjected * Double(count)))
   }

@@ -3,10 +3,10 @@ internal import CarabinerManifest
 /// The results of an endpoint's active checks. It counts as healthy until the first failed checks.
 struct EndpointHealth: Sendable, Hashable {
   private(set) var isHealthy = true
-  /// The results in a row that contradict ``isHealthy``.
+  /// The number of consecutive results that contradict ``isHealthy``.
   private var contradictions = 0
 
-  /// Notes the result of a check.
+  /// Records the result of a check.
   ///
   /// - Returns: Whether the health has changed.
   mutating func note(_ succeeded: Bool, _ settings: Manifest.Upstream.HealthCheck) -> Bool {

@@ -1,15 +1,15 @@
 internal import CarabinerManifest
 
-/// The endpoints of an upstream, and which of them gets the next request.
+/// The endpoints of an upstream. The table chooses the endpoint of the next request.
 ///
-/// It has no clock and no random numbers of its own. Times are since any fixed instant.
+/// It has no clock and no random numbers of its own. Times are measured from any fixed instant.
 struct EndpointTable: Sendable {
   /// An endpoint, or one address of it.
   struct Record: Sendable {
     /// The number of the record, which is never used again.
     let number: Int
     let server: EndpointServer
-    /// The requests under way.
+    /// The number of requests in progress.
     var underWay = 0
     var health = EndpointHealth()
     var ejection = EndpointEjection()
@@ -39,7 +39,7 @@ struct EndpointTable: Sendable {
   private var turn = 0
   /// The endpoints that get requests now.
   private var rotation = WeightedMembers([])
-  /// When an ejection ends, and the rotation changes without an event; nil if none is under way.
+  /// The time at which the next ejection ends, and the rotation changes without an event; nil if no endpoint is ejected.
   private var nextChange: Duration?
   /// Whether all endpoints are used because too few are available.
   private(set) var isPanicking = false
@@ -51,7 +51,7 @@ struct EndpointTable: Sendable {
 
   // MARK: Members
 
-  /// Uses these servers from now on. Those that were there before keep their records.
+  /// Replaces the servers. A server that is among the earlier ones keeps its record.
   mutating func replace(with servers: [EndpointServer], at now: Duration) {
     let earlier = Dictionary(records.map { ($0.server, $0) }) { first, _ in first }
     records = servers.map { server in
@@ -103,7 +103,7 @@ struct EndpointTable: Sendable {
 
   // MARK: The choice
 
-  /// Chooses an endpoint, and counts the request as under way there; nil if none is available.
+  /// Chooses an endpoint, and counts the request as in progress there; nil if no endpoint is available.
   ///
   /// - Parameters:
   ///   - tried: The numbers of the endpoints that the request has tried. An untried one is preferred.
@@ -124,7 +124,7 @@ struct EndpointTable: Sendable {
     return Choice(number: number, server: records[place].server, isRepeated: isRepeated)
   }
 
-  /// The endpoints that a request can still try: those of the rotation, or else the available ones, which are backups.
+  /// The endpoints that a request has not tried: those of the rotation, or else the available backups.
   private func untried(_ tried: [Int], at now: Duration) -> [Record] {
     let current = rotation.members.filter { !tried.contains($0) }.compactMap(record)
     return current.isEmpty ? records.filter { isAvailable($0, now) && !tried.contains($0.number) } : current
@@ -150,7 +150,7 @@ struct EndpointTable: Sendable {
 
   private func record(_ number: Int) -> Record? { places[number].map { records[$0] } }
 
-  /// The requests under way for each unit of weight.
+  /// The number of requests in progress for each unit of weight.
   ///
   /// - Parameter more: Further requests. The second of two endpoints is compared with half of the request, so that an idle endpoint of
   ///   little weight does not get much more than its share.
@@ -160,12 +160,12 @@ struct EndpointTable: Sendable {
 
   // MARK: Events
 
-  /// A request is no longer under way at an endpoint.
+  /// Records that a request is no longer in progress at an endpoint.
   mutating func left(_ number: Int) {
     if let place = places[number] { records[place].underWay -= 1 }
   }
 
-  /// Notes the outcome of an attempt.
+  /// Records the outcome of an attempt.
   ///
   /// - Returns: Whether the endpoint was ejected.
   mutating func note(_ outcome: AttemptOutcome, of number: Int, at now: Duration) -> Bool {
@@ -180,7 +180,7 @@ struct EndpointTable: Sendable {
     return true
   }
 
-  /// Notes the result of a check.
+  /// Records the result of a check.
   mutating func noteCheck(_ succeeded: Bool, of number: Int, at now: Duration) {
     guard let health = settings.health, let place = places[number] else { return }
     if records[place].health.note(succeeded, health) { refresh(at: now) }

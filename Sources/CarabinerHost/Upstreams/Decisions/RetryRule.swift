@@ -10,7 +10,7 @@ struct RetryRule: Sendable {
   /// The reason to send a request again; nil if it must not be.
   ///
   /// - Parameters:
-  ///   - isRepeatable: Whether the request may run twice. It may not for a mutation.
+  ///   - isRepeatable: Whether the request may run twice. It is false for a mutation.
   ///   - attempts: The attempts so far.
   func cause(of outcome: AttemptOutcome, isRepeatable: Bool, after attempts: Int) -> Cause? {
     guard attempts < settings.attempts else { return nil }
@@ -53,8 +53,8 @@ struct RetryRule: Sendable {
   /// Whether one more retry fits the budget of an upstream.
   ///
   /// - Parameters:
-  ///   - retries: The retries under way.
-  ///   - requests: The requests under way, those that are retried included.
+  ///   - retries: The number of retries in progress.
+  ///   - requests: The number of requests in progress, including those that are retried.
   func allows(retries: Int, requests: Int) -> Bool {
     retries < max(settings.minimumConcurrent, Int(settings.budget * Double(requests)))
   }

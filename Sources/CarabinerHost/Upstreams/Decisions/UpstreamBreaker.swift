@@ -1,8 +1,8 @@
 internal import CarabinerManifest
 
-/// The circuit breaker of an upstream: it opens if too many of its requests fail. Times are since any fixed instant.
+/// The circuit breaker of an upstream. It opens if too many requests fail. Times are measured from any fixed instant.
 struct UpstreamBreaker: Sendable {
-  /// The pass of a request.
+  /// The permission of a request to begin.
   enum Pass: Sendable, Hashable {
     case normal
     /// The only request that tries an upstream whose breaker was open.
@@ -20,13 +20,13 @@ struct UpstreamBreaker: Sendable {
 
   private let settings: Manifest.Upstream.Breaker
   private var counted: [Slice] = []
-  /// When a trial may begin; nil if the breaker is closed.
+  /// The time at which a trial may begin; nil if the breaker is closed.
   private var openUntil: Duration?
   private var isTrialUnderWay = false
 
   init(_ settings: Manifest.Upstream.Breaker) { self.settings = settings }
 
-  /// Whether requests are refused, trials aside.
+  /// Whether requests other than trials are refused.
   var isOpen: Bool { openUntil != nil }
 
   /// Lets a request through; nil if the breaker is open.
@@ -37,9 +37,9 @@ struct UpstreamBreaker: Sendable {
     return .trial
   }
 
-  /// Notes the end of a request.
+  /// Records the end of a request.
   ///
-  /// - Parameter isFailure: Nil if the request says nothing about the upstream, for example because it was cancelled.
+  /// - Parameter isFailure: Nil if the request does not show whether the upstream works, for example because it was cancelled.
   mutating func ended(_ pass: Pass, isFailure: Bool?, at now: Duration) {
     if pass == .trial {
       isTrialUnderWay = false

@@ -48,15 +48,16 @@ struct WeightedMembers: Sendable {
     return (members[first], members[place(of: point)])
   }
 
-  /// The member whose turn it is. In as many turns as the sum of the weights, each has as many as its weight, spread out evenly.
+  /// The member for a turn. In a number of turns that equals the sum of the weights, each member has as many turns as its weight, evenly
+  /// spread.
   func turn(_ count: Int) -> Int? {
     guard total > 0 else { return nil }
     return members[place(of: (count % total) * stride % total)]
   }
 
-  /// The member that a key belongs to: the one with the highest score (rendezvous hashing). A member that leaves moves only its own keys.
+  /// The member of a key: the one with the highest score (rendezvous hashing). If a member is removed, only its own keys get other members.
   ///
-  /// - Parameter identity: Returns a number of a member that does not change when others come and go.
+  /// - Parameter identity: Returns a number of a member that does not change if other members are added or removed.
   func rendezvous(_ key: UInt64, identity: (Int) -> UInt64) -> Int? {
     var best: (member: Int, score: Double)?
     for (member, weight) in zip(members, weights) {

@@ -1,13 +1,13 @@
 internal import CarabinerManifest
 internal import Synchronization
 
-/// The counters of an upstream. They outlive its reloads.
+/// The counters of an upstream. Reloads do not reset them.
 final class UpstreamCounters: Sendable {
   struct Values: Sendable {
-    /// By label of the endpoint, then by result.
+    /// The number of requests by label of the endpoint, then by result.
     var requests: [String: [String: Int]] = [:]
     var ejections: [String: Int] = [:]
-    /// By reason, then by outcome.
+    /// The number of retries by reason, then by outcome.
     var retries: [String: [String: Int]] = [:]
     var goodChecks = 0
     var failedChecks = 0
@@ -28,7 +28,7 @@ final class UpstreamCounters: Sendable {
 
   func denied(_ cause: RetryRule.Cause) { count(cause, "denied") }
 
-  /// A request that was sent again got a good response.
+  /// Counts a request that got a good response after a retry.
   ///
   /// - Parameter cause: The reason of its last retry.
   func succeeded(_ cause: RetryRule.Cause) { count(cause, "succeeded") }

@@ -4,7 +4,7 @@ internal import CarabinerManifest
 internal import FoundationEssentials
 internal import Synchronization
 
-/// Sends failed requests to the only endpoint again, with the default retries of an upstream.
+/// Retries failed requests if there is only one endpoint, with the default rules of an upstream.
 ///
 /// A request that does not fail costs nothing here: it is not counted, and no clock is read.
 final class EndpointRecovery: Sendable {
@@ -18,7 +18,7 @@ final class EndpointRecovery: Sendable {
     self.counters = counters
   }
 
-  /// Whether a response may be a reason to send the request again.
+  /// Whether the request may be retried because of this response.
   static func concerns(_ response: HTTPResponse) -> Bool { (502...504).contains(response.response.statusCode) }
 
   /// Sends a request again if that is allowed.
@@ -35,7 +35,7 @@ final class EndpointRecovery: Sendable {
     while request.isRepeatableBody, !Task.isCancelled,
       let cause = rule.cause(of: result.outcome, isRepeatable: request.isIdempotent, after: attempts)
     {
-      // Counted before the check, so that two requests cannot both take the last place.
+      // Counted before the check, so that two requests cannot both use the last permitted retry.
       let underWay = retries.add(1, ordering: .relaxed).oldValue
       defer { retries.subtract(1, ordering: .relaxed) }
       guard rule.allows(retries: underWay, requests: transport.figures.runningRequests + 1) else {

@@ -28,7 +28,7 @@ final class Upstream: Sendable {
 
   /// - Parameters:
   ///   - endpoints: The endpoints, one for each entry of the settings; at least one.
-  ///   - counters: Those of the predecessor, so that no counter decreases.
+  ///   - counters: The counters of the predecessor, so that no counter decreases.
   ///   - lookUp: Looks up host names.
   init(
     _ settings: Manifest.Upstream, _ endpoints: [UpstreamEndpoint], transport: CurlTransport, counters: UpstreamCounters,
@@ -61,7 +61,7 @@ final class Upstream: Sendable {
       if state.breaker != nil { pass = state.breaker?.admit(at: now) }
       guard let admitted = pass else { return (nil, .full) }
       let place = state.line.arrive()
-      // A trial that is refused has not tried anything.
+      // A refused trial does not show whether the upstream works.
       if place == .full { state.breaker?.ended(admitted, isFailure: nil, at: now) }
       return (admitted, place)
     }
@@ -89,7 +89,7 @@ final class Upstream: Sendable {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         try await Task.sleep(until: end)
-        // One of both takes the waiter out of the line: this task, or the request before it.
+        // Either this task or the request before it removes the waiter from the line.
         self.state.withLock { $0.line.leaveLine(number) }?.resume(throwing: self.waitedTooLong)
       }
       defer { group.cancelAll() }
@@ -136,7 +136,7 @@ final class Upstream: Sendable {
     next?.resume()
   }
 
-  /// Counts a retry as under way, if the budget allows one more.
+  /// Counts a retry as in progress, if the budget allows one more.
   func beginRetry() -> Bool {
     state.withLock { state in
       guard rule.allows(retries: state.retries, requests: state.line.underWay) else { return false }
@@ -161,19 +161,19 @@ final class Upstream: Sendable {
     }
   }
 
-  /// Notes the outcome of an attempt.
+  /// Records the outcome of an attempt.
   func note(_ outcome: AttemptOutcome, of choice: EndpointTable.Choice) {
     let label = endpoints[choice.server.entry].label
     counters.ended(outcome, at: label)
     if state.withLock({ $0.table.note(outcome, of: choice.number, at: now) }) { counters.ejected(label) }
   }
 
-  /// A request is no longer under way at an endpoint.
+  /// Records that a request is no longer in progress at an endpoint.
   func left(_ number: Int) { state.withLock { $0.table.left(number) } }
 
   // MARK: Endpoints
 
-  /// Begins to check endpoints and to look up their names, unless that has begun.
+  /// Starts the checks of endpoints and the lookups of their names, unless they were started.
   ///
   /// - Parameter headers: The header fields of checks from now on.
   func watch(_ headers: HTTPHeaders) { watcher.withLock { $0.begin(for: self, headers) } }
@@ -184,10 +184,10 @@ final class Upstream: Sendable {
   /// The servers with their numbers.
   var servers: [(number: Int, server: EndpointServer)] { state.withLock { $0.table.servers } }
 
-  /// Uses these servers from now on.
+  /// Replaces the servers.
   func replace(with servers: [EndpointServer]) { state.withLock { $0.table.replace(with: servers, at: now) } }
 
-  /// Notes the result of a check.
+  /// Records the result of a check.
   func noteCheck(_ succeeded: Bool, of number: Int) {
     counters.checked(succeeded)
     state.withLock { $0.table.noteCheck(succeeded, of: number, at: now) }
@@ -213,13 +213,13 @@ struct UpstreamSnapshot: Sendable {
   let waiting: Int
 }
 
-/// A request that is under way in an upstream. It ends once: explicitly, or when it is released.
+/// A request in progress in an upstream. It ends once: explicitly, or when it is released.
 final class UpstreamPass: Sendable {
   private struct State {
     var isFailure: Bool?
     var isRetrying = false
     var isOver = false
-    /// The endpoint at which the request is under way.
+    /// The endpoint at which the request is in progress.
     var endpoint: Int?
   }
 
@@ -234,7 +234,7 @@ final class UpstreamPass: Sendable {
 
   deinit { end() }
 
-  /// The request was sent to an endpoint, instead of the one before.
+  /// Records that the request was sent to another endpoint.
   func moved(to endpoint: Int?) {
     let earlier = state.withLock { state in
       defer { state.endpoint = endpoint }
@@ -245,7 +245,7 @@ final class UpstreamPass: Sendable {
 
   func note(isFailure: Bool?) { state.withLock { $0.isFailure = isFailure } }
 
-  /// Counts a retry, if the budget allows one more. A request has one retry under way at most.
+  /// Counts a retry, if the budget allows one more. A request has at most one retry in progress.
   func beginRetry() -> Bool {
     if state.withLock({ state in
       defer { state.isRetrying = false }
@@ -258,7 +258,7 @@ final class UpstreamPass: Sendable {
     return mayBegin
   }
 
-  /// The request has ended.
+  /// Records that the request has ended.
   func end() {
     let state = state.withLock { state in
       defer { state.isOver = true }

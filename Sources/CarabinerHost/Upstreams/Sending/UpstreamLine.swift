@@ -1,6 +1,6 @@
 internal import CarabinerManifest
 
-/// The requests of an upstream that are under way, and those that wait for their end, in order.
+/// The number of requests in progress in an upstream, and the queue of requests that wait for their end.
 struct UpstreamLine: Sendable {
   typealias Waiter = CheckedContinuation<Void, any Error>
 
@@ -14,10 +14,10 @@ struct UpstreamLine: Sendable {
   private let limits: Manifest.Upstream.Limits
   private(set) var underWay = 0
   private var waiters: [Int: Waiter] = [:]
-  /// The numbers of the waiting requests in order. Some may be gone.
+  /// The numbers of the waiting requests in order. It may contain numbers of requests that were cancelled.
   private var order: [Int] = []
   private var firstInOrder = 0
-  /// Up to this many numbers of requests that are gone are kept.
+  /// The maximum number of cancelled requests whose numbers stay in ``order``.
   private static let wastedNumbers = 64
 
   init(_ limits: Manifest.Upstream.Limits) { self.limits = limits }
@@ -25,7 +25,7 @@ struct UpstreamLine: Sendable {
   /// The number of waiting requests.
   var waiting: Int { waiters.count }
 
-  /// Where a new request goes. If it may begin at once, it is counted.
+  /// Returns the place of a new request. If the request may begin at once, it is counted.
   mutating func arrive() -> Place {
     if underWay < limits.requests {
       underWay += 1

@@ -22,7 +22,7 @@ struct UpstreamTransport: RepeatingTransport {
     let pass = try await upstream.enter(by: deadline)
     do {
       let response = try await attempts(request, pass, deadline, tracer)
-      // The request is under way until its response has been read or was dropped.
+      // The request is in progress until its response has been read or released.
       return HTTPResponse(response: response.response, chunks: response.chunks.holding(pass))
     } catch {
       pass.end()
@@ -61,7 +61,7 @@ struct UpstreamTransport: RepeatingTransport {
     _ deadline: AttemptDeadline
   ) async -> EndpointTable.Choice? {
     guard let choice = upstream.choose(tried: tried, key: key) else { return nil }
-    // A request that no server has got adds no load to another one.
+    // A request that was never received adds no load, so it does not use the budget.
     let isFree = cause == .connect && !choice.isRepeated
     guard isFree || pass.beginRetry() else {
       upstream.left(choice.number)

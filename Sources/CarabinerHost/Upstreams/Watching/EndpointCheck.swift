@@ -5,7 +5,7 @@ internal import FoundationEssentials
 
 /// The active checks of an upstream's endpoints.
 struct EndpointCheck: Sendable {
-  /// The most checks of an upstream at the same time.
+  /// The maximum number of checks of an upstream at the same time.
   private static let maximumConcurrent = 16
   /// The longest response that a query check reads, in bytes.
   private static let maximumBodyBytes = 64 << 10
@@ -22,7 +22,7 @@ struct EndpointCheck: Sendable {
         if index >= Self.maximumConcurrent { await group.next() }
         group.addTask {
           let succeeded = await succeeds(server, of: upstream)
-          // A check that was cancelled says nothing.
+          // A cancelled check has no result.
           if !Task.isCancelled { upstream.noteCheck(succeeded, of: number) }
         }
       }

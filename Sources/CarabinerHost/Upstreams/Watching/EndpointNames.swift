@@ -10,9 +10,9 @@ typealias NameLookup = @Sendable (_ name: String) async -> [String]?
 
 /// The host names of an upstream's endpoints, and their last known addresses.
 final class EndpointNames: Sendable {
-  /// The most addresses of a name that are used.
+  /// The maximum number of addresses of a name that are used.
   static let maximumAddresses = 64
-  /// The most lookups of an upstream at the same time.
+  /// The maximum number of lookups of an upstream at the same time.
   private static let maximumConcurrent = 8
 
   private let names: [String]
@@ -48,7 +48,7 @@ final class EndpointNames: Sendable {
 
 /// The names that the system knows, from DNS or its files.
 enum SystemNames {
-  /// A lookup blocks its thread, so it gets one of these.
+  /// The queue of lookups, because a lookup blocks its thread.
   private static let queue = DispatchQueue(label: "carabiner.names", attributes: .concurrent)
 
   @Sendable static func lookUp(_ name: String) async -> [String]? {

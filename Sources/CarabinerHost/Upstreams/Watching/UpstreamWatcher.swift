@@ -42,7 +42,7 @@ struct UpstreamWatcher: Sendable, ~Copyable {
     }
   }
 
-  /// A function of its own, so that the upstream is not held between two runs.
+  /// This is a function of its own, so that the upstream is not retained between two runs.
   private static func run(_ body: @Sendable (Upstream) async -> Void, _ upstream: Upstream?) async -> Bool {
     guard let upstream else { return false }
     await body(upstream)
