@@ -5,10 +5,10 @@ struct ChunkReader: Sendable {
     case size(digits: Int)
     /// In the extensions of a chunk, or in spaces before them.
     case extensions
-    /// Behind the carriage return of the line of a size.
+    /// After the carriage return of the line of a size.
     case sizeEnd
     case data
-    /// At the line end behind the bytes of a chunk.
+    /// At the line end after the bytes of a chunk.
     case dataEnd
     case dataLineFeed
     case last

@@ -101,7 +101,7 @@ extension HeaderBlock {
     }
   }
 
-  /// The position behind a line end; nil if there is a carriage return without a line feed.
+  /// The position after a line end; nil if there is a carriage return without a line feed.
   static func lineEnd(_ bytes: Span<UInt8>, at position: Int, _ rules: FieldRules) throws(HTTP1Error) -> Int? {
     if bytes[position] == Byte.lineFeed {
       guard rules.allowsBareLineFeed else { return try refuse("a line ends without a CR") }

@@ -37,7 +37,7 @@ public struct HeaderBlock: Sendable {
   /// The value; bytes that are not UTF-8 are replaced.
   public func value(at index: Int) -> String { String(decoding: bytes[valueRange(at: index)], as: UTF8.self) }
 
-  /// The index of the first header with this name at or behind `start`; nil if there is none.
+  /// The index of the first header with this name at or after `start`; nil if there is none.
   public func firstIndex(of name: FieldName, from start: Int = 0) -> Int? {
     var index = start
     while index < entries.count {
@@ -47,7 +47,7 @@ public struct HeaderBlock: Sendable {
     return nil
   }
 
-  /// The index of the first header with this name at or behind `start`; nil if there is none. The case of letters is ignored.
+  /// The index of the first header with this name at or after `start`; nil if there is none. The case of letters is ignored.
   public func firstIndex(of name: String, from start: Int = 0) -> Int? {
     entries.indices.dropFirst(start).first {
       bytes.span.extracting(nameRange(at: $0)).isEqualIgnoringCase(name.utf8Span.span)

@@ -1,4 +1,4 @@
-/// Reads the body of a message and the trailers behind it.
+/// Reads the body of a message and the trailers after it.
 struct MessageBody: Sendable {
   private enum State: Sendable {
     case length(remaining: Int)
@@ -39,7 +39,7 @@ struct MessageBody: Sendable {
   /// Reads on.
   ///
   /// - Parameters:
-  ///   - position: Moves behind the bytes that were read.
+  ///   - position: The place of the first byte to read. Afterwards it is the place after the last byte that was read.
   ///   - trailers: Receives the trailers.
   ///   - room: The number of bytes that trailers may still have.
   mutating func next(

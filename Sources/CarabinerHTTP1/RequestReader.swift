@@ -37,7 +37,7 @@ public struct RequestReader: Sendable {
   public private(set) var expectsContinue = false
   /// Whether the client offers to switch to another protocol.
   public private(set) var offersUpgrade = false
-  /// Whether the client keeps the connection open behind the response.
+  /// Whether the client keeps the connection open after the response.
   public private(set) var keepsConnection = false
 
   /// Creates a reader. ``begin()`` must be called before each request.
@@ -73,7 +73,7 @@ public struct RequestReader: Sendable {
   /// - Parameters:
   ///   - bytes: Bytes that came from the client.
   ///   - position: The index of the first byte that has not been read. It moves on.
-  /// - Throws: ``HTTP1Error``. The connection must be closed behind the response.
+  /// - Throws: ``HTTP1Error``. The connection must be closed after the response.
   public mutating func next(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTP1Error) -> Event {
     guard body != nil else { return try readHead(bytes, &position) }
     switch try body?.next(bytes, &position, trailers: &trailers, room: &room) {

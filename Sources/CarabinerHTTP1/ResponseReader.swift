@@ -11,7 +11,7 @@ internal import CarabinerWire
 ///   case .interim(let status): …
 ///   case .head: …                  // reader.status, reader.headers
 ///   case .body(let range): …       // a part of the body, in bytes
-///   case .end: …                   // bytes behind position do not belong to the response
+///   case .end: …                   // bytes after position do not belong to the response
 ///   }
 /// }
 /// ```
@@ -57,7 +57,7 @@ public struct ResponseReader: Sendable {
 
   /// Whether the response is complete and its connection may be used for another request.
   ///
-  /// It may not if the server sent bytes behind the response.
+  /// It may not if the server sent bytes after the response.
   public var isReusable: Bool {
     keepsConnection && body?.isEnded == true
   }

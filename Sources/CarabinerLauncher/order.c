@@ -59,7 +59,7 @@ static int check_strings(const struct order *order, const struct options *option
     /* Code of LD_PRELOAD would run before the worker is confined. */
     if (!equals || equals == variable || strncmp(variable, "LD_", 3) == 0) return refuse_text(step, EINVAL, "the variable", variable);
   }
-  /* A worker takes pairs of words.  A name that is taken for a value would change the pairs behind it. */
+  /* A worker takes pairs of words.  A name that is taken for a value would change the pairs after it. */
   if (order->word_count % 2 != 0) return refuse(step, EINVAL, "the number of words");
   for (size_t index = 0; index < order->word_count; index += 2) {
     const char *word = order->words[index];

@@ -52,7 +52,7 @@ package struct CommandBatch: Sendable {
   package var commands: [CommandBatch] {
     precondition(missing == 0, "a command has too few arguments")
     var (commands, position): ([CommandBatch], Int) = ([], 0)
-    /// The number in the header at the position, which is then behind it.
+    /// Reads the number in the header at the position, and moves the position past it.
     func header() -> Int {
       var number = 0
       position += 1

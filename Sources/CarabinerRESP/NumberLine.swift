@@ -1,4 +1,4 @@
-/// The text of a number in an answer: the line behind its type.
+/// The text of a number in an answer: the rest of the line after the type.
 struct NumberLine {
   /// The reason why a line is not a valid number.
   enum Fault: Error {

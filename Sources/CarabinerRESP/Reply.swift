@@ -34,7 +34,7 @@ package struct Reply: Sendable {
     var kind: Kind
     /// For an aggregate the number of its values, else the number of its bytes.
     var count: UInt32
-    /// For an integer or a boolean its value, for an aggregate the index of the node behind its values, else the index of its first byte.
+    /// For an integer or a boolean its value, for an aggregate the index of the node after its values, else the index of its first byte.
     var value: Int
   }
 

@@ -59,7 +59,7 @@ static struct CCrossing_post post_of(const struct row *row, const struct CCrossi
   return post;
 }
 
-/* A stage did not let the message pass: answers for those behind it.  The host finds these answers when it has that stage's own. */
+/* A stage did not let the message pass: answers for those after it.  The host finds these answers when it has that stage's own. */
 static void end_row(struct lane *lane) {
   struct row *row = &lane->row;
   while (has_followers(lane)) {

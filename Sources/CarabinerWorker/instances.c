@@ -6,7 +6,7 @@
 #include "run.h"
 #include "worker.h"
 
-/* By number, with the places behind it if that one is taken. */
+/* By number, with the places after it if that one is taken. */
 static _Atomic(struct instance *) instances[MOST_INSTANCES];
 
 static crb_view view_of(const crb_view *text) { return text->ptr && has_length(*text) ? *text : (crb_view){NULL, 0}; }

@@ -32,7 +32,7 @@ struct DifferentialTests {
     do {
       var request = Carabiner.URLRequest(url: try #require(URL(string: url)), httpMethod: method)
       request.timeoutInterval = 60
-      // Each request gets a new connection. Otherwise libcurl may read bytes behind a response as the next one (decision 5).
+      // Each request gets a new connection. Otherwise libcurl may read bytes after a response as the next one (decision 5).
       request.isIdempotent = false
       let response = try await transport.send(request)
       let body = try await response.chunks.collected()
@@ -79,7 +79,7 @@ struct DifferentialTests {
   }
 }
 
-/// A response that a seed decides. The server closes the connection behind it.
+/// A response that a seed decides. The server closes the connection after it.
 struct RandomResponse {
   private(set) var bytes: [UInt8] = []
   /// Whether a byte was changed. The response may still be valid.

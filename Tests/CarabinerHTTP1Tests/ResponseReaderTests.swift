@@ -8,7 +8,7 @@ struct ResponseReaderTests {
     let testDescription: String
     let text: String
     var isHead = false
-    /// Whether the server closes the connection behind the text.
+    /// Whether the server closes the connection after the text.
     var closes = false
     var interim: [Int] = []
     var status = 200

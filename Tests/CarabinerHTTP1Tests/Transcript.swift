@@ -10,13 +10,13 @@ struct Transcript: Equatable, CustomStringConvertible {
   /// Whether the response was complete.
   var isEnded = false
   var isReusable = false
-  /// The bytes behind the response.
+  /// The bytes after the response.
   var rest = ""
   var error: HTTP1Error.Code?
 
   /// Reads a response that comes in these portions.
   ///
-  /// - Parameter closes: Whether the connection ends behind the bytes.
+  /// - Parameter closes: Whether the connection ends after the bytes.
   init(_ portions: [[UInt8]], isHead: Bool = false, closes: Bool = false, limits: HTTP1Limits = HTTP1Limits()) {
     var reader = ResponseReader(limits: limits)
     self.init(portions, &reader, isHead: isHead, closes: closes)

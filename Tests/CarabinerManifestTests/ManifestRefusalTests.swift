@@ -211,7 +211,7 @@ struct ManifestRefusalTests {
     .chain("a stage of another list", "{http: [json]}", .unknownStage, "/http/0", "json is a stage of the parsing list"),
     .chain("a stage twice", "{http: [a, {use: a}]}", .duplicateName, "/http/1", "a is in this list already"),
     .chain(
-      "a stage behind the delegate", "{http: [a, delegate, response-code]}", .orderUnsatisfied, "/http/2",
+      "a stage after the delegate", "{http: [a, delegate, response-code]}", .orderUnsatisfied, "/http/2",
       "response-code is behind delegate, and the delegate has the last word"),
     .chain(
       "the delegate in another list", "{graphql: [delegate]}", .unknownStage, "/graphql/0", "delegate is a stage of the http list"

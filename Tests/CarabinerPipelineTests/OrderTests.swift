@@ -51,7 +51,7 @@ struct OrderTests {
     #expect(await call.results.words(2) == ["end", "end"])
   }
 
-  @Test("J1.5: proceeding behind an interceptor goes on behind the one with its id; an unknown id is an error")
+  @Test("J1.5: proceeding after an interceptor goes on after the one with its id; an unknown id is an error")
   func byIdentifier() async {
     let second = passing("2")
     let call = TestCall([
@@ -66,7 +66,7 @@ struct OrderTests {
     #expect(await lost.results.words(1).first?.contains("no interceptor with the id") == true)
   }
 
-  @Test("J1.5, J1.6: values of one type have one id, and then a chain goes on behind the place it was used at; instances differ")
+  @Test("J1.5, J1.6: values of one type have one id, and then a chain goes on after the place it was used at; instances differ")
   func identifiers() async {
     let (one, two) = (ValueStep { $0.proceed() }, ValueStep { _ in })
     #expect(one.id == two.id)
@@ -92,7 +92,7 @@ struct OrderTests {
     #expect(words == ["\(InterceptorRequestChain.ChainError.noInterceptors)"] && log.entries == words)
   }
 
-  @Test("J1.8: behind the last interceptor without a parsed response is an error with the number of interceptors")
+  @Test("J1.8: after the last interceptor without a parsed response is an error with the number of interceptors")
   func noResponse() async throws {
     let call = TestCall([passing("1"), passing("2")]).start()
     _ = await call.results.words(1)

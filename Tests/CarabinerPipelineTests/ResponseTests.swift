@@ -293,7 +293,7 @@ struct ResponseTests {
 
   @TaskLocal private static var caller = "nobody"
 
-  @Test("J0.22: task-locals of the caller are seen behind the network")
+  @Test("J0.22: task-locals of the caller are seen beyond the network")
   func taskLocals() async throws {
     let service = try Service()
     let log = Log()

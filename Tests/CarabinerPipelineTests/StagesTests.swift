@@ -165,7 +165,7 @@ struct StagesTests {
     #expect(server.requests.first?.header("Authorization") == "Bearer renewed-1")
   }
 
-  @Test("a 1.x interceptor behind the parser sees each result")
+  @Test("a 1.x interceptor after the parser sees each result")
   func wrappedAfter() async throws {
     let server = try servers.start { _, peer in try peer.json(heroJSON) }
     let journal = PipelineSamples.Journal()

@@ -406,7 +406,7 @@ typedef struct crb_cache_stage {
  *
  * accept     The media types it reads, as the field Accept lists them (RFC 9110): "application/cbor;q=0.9".  Static; at most
  *            CRB_ACCEPT_MAX bytes of ASCII.  The host adds them to the Accept of each request, in front of its own if the parser
- *            is in front of the built-in `json` in the manifest, else behind.  A request whose caller or stages set Accept
+ *            is in front of the built-in `json` in the manifest, else after.  A request whose caller or stages set Accept
  *            keeps that.  NULL: nothing is added.
  */
 #define CRB_ACCEPT_MAX 256

@@ -34,7 +34,7 @@ enum {
 #define CCROSSING_ABSENT UINT32_MAX
 
 /* The descriptors of a worker, beside 0, 1 and 2.  The pair of lane n has the numbers FIRST_PAIR + 2n (down) and FIRST_PAIR + 2n + 1 (up);
- * pair 0 is that of the control thread, lanes are the pairs 1, 2 ...  Behind the last pair follow the files of plugins. */
+ * pair 0 is that of the control thread, lanes are the pairs 1, 2 ...  After the last pair follow the files of plugins. */
 enum { CCROSSING_REPORT = 3, CCROSSING_BELL = 4, CCROSSING_FIRST_PAIR = 5 };
 
 /* ---- Messages in the ring ---- */
@@ -247,7 +247,7 @@ struct CCrossing_bag {
 
 enum { CCROSSING_NO_EVENT = 0, CCROSSING_RESULT, CCROSSING_HEAD, CCROSSING_CHUNK, CCROSSING_ERROR };
 
-/* A stage behind the one that the post names, in the same crossing: its slot, as in a post without a message of its own.  The worker calls
+/* A stage after the one that the post names, in the same crossing: its slot, as in a post without a message of its own.  The worker calls
  * its hook if each stage before it answered CONTINUE and staged nothing but headers, baggage and lines of its log.  Each follower has an
  * answer.  The answer of the first stage may come last, with the only wake-up. */
 struct CCrossing_follower {

@@ -97,7 +97,7 @@ int CTestHost_catchTouches(void);
 /* Maps room for `count` bytes that end where an unreadable page begins, and returns the first of them, zeroed and writable;
  * NULL if memory or regions are exhausted. */
 void *CTestHost_newRegion(size_t count, uint32_t *region);
-/* Whether new regions begin behind an unreadable page, and do not end in front of one. */
+/* Whether new regions begin after an unreadable page, and do not end in front of one. */
 void CTestHost_placeRegions(int at_start);
 /* Makes the bytes read-only. */
 void CTestHost_protectRegion(uint32_t region);

@@ -122,7 +122,7 @@ extension HTTPHeaders {
   /// The value of a field.
   package func value(at index: Int) -> String { text(valueRange(at: index)) }
 
-  /// The index of the first field of a name at or behind `start`; nil if there is none.
+  /// The index of the first field of a name at or after `start`; nil if there is none.
   package func firstIndex(of name: String, from start: Int = 0) -> Int? { firstIndex(of: name.utf8Span.span, from: start) }
 
   /// Makes room for more fields.
@@ -244,7 +244,7 @@ extension HTTPHeaders {
     memory = larger
   }
 
-  /// The fields except those of a name at or behind an index.
+  /// The fields except those of a name at or after an index.
   ///
   /// - Parameter place: The field that gets another value.
   private func without(_ name: Span<UInt8>, from start: Int, replacing place: Int?, by value: Span<UInt8>) -> HTTPHeaders {

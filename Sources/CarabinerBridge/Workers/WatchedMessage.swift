@@ -109,7 +109,7 @@ package struct WatchedMessage: Sendable {
 
   // MARK: Its bytes
 
-  /// The message as a worker reads it: tables, and behind them the bytes of all texts.
+  /// The message as a worker reads it: tables, and after them the bytes of all texts.
   func bytes() -> [UInt8] {
     let size =
       MemoryLayout<CCrossing_snapshot>.stride + parts.count * MemoryLayout<CCrossing_part>.stride

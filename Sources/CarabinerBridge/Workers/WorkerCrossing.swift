@@ -54,7 +54,7 @@ final class WorkerCrossing: Sendable {
   let token: crb_token
   let hook: Hook
   let kind: StageKind
-  /// The stages behind the first one of the crossing; nil if there are none.
+  /// The stages after the first one of the crossing; nil if there are none.
   let row: WorkerRow?
   private let place = Mutex(Place())
 

@@ -584,7 +584,7 @@ internal import Synchronization
   /// The callbacks that came since the generations in `seen`, which are updated. The messages are copies.
   ///
   /// - Parameters:
-  ///   - next: The place that is looked at first. Afterwards, the one behind the last callback.
+  ///   - next: The place that is looked at first. Afterwards, the one after the last callback.
   ///   - body: Returns false to leave further ones for later.
   /// - Returns: The rule that the worker breaks; nil if it breaks none.
   func takeCallbacks(_ seen: inout [UInt32], _ next: inout Int, _ body: (WorkerCallback) -> Bool) -> String? {

@@ -2,7 +2,7 @@ internal import CCrossing
 internal import CarabinerABI
 internal import Synchronization
 
-/// The stages behind the first one of a crossing: their hooks run in the same one, as long as each stage lets the message pass (W26).
+/// The stages after the first one of a crossing: their hooks run in the same one, as long as each stage lets the message pass (W26).
 ///
 /// It belongs to the owner of the call. The chain calls these hooks next, and each of them finds its answer here.
 final class WorkerRow: HooksAhead, @unchecked Sendable {

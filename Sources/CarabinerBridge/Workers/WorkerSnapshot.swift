@@ -191,7 +191,7 @@ internal import Synchronization
     message.replaceSubrange(place..<place + 4, with: repeatElement(0, count: 4))
   }
 
-  /// Writes the tables at the front and the bytes of texts behind them.
+  /// Writes the tables at the front and the bytes of texts after them.
   @unsafe private struct Writer {
     let memory: UnsafeMutableRawPointer
     private var table = 0

@@ -73,7 +73,7 @@ struct Vocabulary: Sendable {
     var found: [String] = []
     for bytes in constants {
       for piece in bytes.split(separator: 0) where lengths.contains(piece.count) {
-        // Text behind other data begins after its last byte that is not printable.
+        // Text after other data begins after its last byte that is not printable.
         let text = piece.suffix(from: piece.lastIndex { !(0x20...0x7E).contains($0) }.map { $0 + 1 } ?? piece.startIndex)
         if lengths.contains(text.count) { found.append(String(decoding: text, as: UTF8.self)) }
       }

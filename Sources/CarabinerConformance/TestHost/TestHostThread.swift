@@ -15,7 +15,7 @@ internal import Glibc
     init(_ body: @escaping () -> Void) { self.body = body }
   }
 
-  /// How many bytes behind a small stack are inaccessible, so that a large frame does not reach other memory.
+  /// How many bytes after a small stack are inaccessible, so that a large frame does not reach other memory.
   private static let guardBytes = 16 << 20
 
   /// Starts a thread.

@@ -13,7 +13,7 @@ struct Hook<Value: Sendable>: Sendable {
 ///
 /// Each value has a place, which its closure keeps. The values that the closure passes on wait until all places before it are done. A
 /// place is done when its closure was released, or was called and the hook has returned. A closure that a hook keeps after it was called
-/// thus does not stop the values behind it.
+/// thus does not stop the values after it.
 final class HookQueue<Value: Sendable>: Sendable {
   typealias Output = (result: Result<Value, ConnectError>, life: CallLife)
 

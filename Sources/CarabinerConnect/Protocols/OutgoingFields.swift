@@ -20,7 +20,7 @@ struct OutgoingFields {
   /// - Parameters:
   ///   - timeout: The timeout in seconds. If it is nil or not finite, the field keeps the value of the caller.
   ///   - digits: The largest number of digits that the protocol allows.
-  ///   - unit: The text behind the milliseconds.
+  ///   - unit: The text after the milliseconds.
   mutating func setTimeout(_ timeout: TimeInterval?, named name: String, digits: Int, unit: String = "") {
     guard let timeout, timeout.isFinite else { return }
     // Microseconds first: 70 ms are 70.00000000000001 as a product, which is not to become 71.

@@ -13,7 +13,7 @@ package enum EtcdKeys: Sendable, Hashable {
     }
   }
 
-  /// The first key behind them; nil for one key. One zero byte means that there is none.
+  /// The first key after them; nil for one key. One zero byte means that there is none.
   var end: [UInt8]? {
     var bytes: [UInt8]
     switch self {

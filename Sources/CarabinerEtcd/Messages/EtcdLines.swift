@@ -36,6 +36,6 @@ package struct EtcdLines: Sendable {
     return Array(bytes[start..<end])
   }
 
-  /// The bytes behind the last line end, when no more bytes follow. The error that ends a stream has no line end.
+  /// The bytes after the last line end, when no more bytes follow. The error that ends a stream has no line end.
   package var rest: [UInt8] { Array(bytes[start...]) }
 }

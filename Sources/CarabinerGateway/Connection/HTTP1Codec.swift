@@ -71,7 +71,7 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
       return context.fireErrorCaught(
         InvalidRequest(error, head: reader.headers.bytes, rest: buffer.readableBytesView.dropFirst(start)))
     }
-    // The client has sent bytes behind a request whose offer was taken.
+    // The client has sent bytes after a request whose offer was taken.
     if position < buffer.readableBytes, !isInPipeline { context.close(promise: nil) }
   }
 

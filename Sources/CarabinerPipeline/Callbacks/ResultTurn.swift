@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The way of one result of the server through the interceptors behind the fetch.
+/// The way of one result of the server through the interceptors after the fetch.
 ///
 /// It ends when the result was delivered, and no interceptor is at work with it, or when all chain values and closures of it are
 /// released. The next result enters only then, so that results do not overtake each other.

@@ -104,7 +104,7 @@ public final class InterceptorRequestChain: RequestChain, @unchecked Sendable {
 
   // MARK: The way
 
-  /// Runs the interceptor at `index` of a list, or delivers the result behind the last one.
+  /// Runs the interceptor at `index` of a list, or delivers the result after the last one.
   func enter<Operation: GraphQLOperation>(
     _ index: Int, of list: InterceptorList, _ pass: Pass, _ travel: Travel<Operation>
   ) {

@@ -2,7 +2,7 @@ public import Carabiner
 
 /// Sends a request again, with its document, if the server does not know its hash.
 ///
-/// It acts on a ``JSONRequest`` that sends hashes. Put it behind ``JSONResponseParsingInterceptor``.
+/// It acts on a ``JSONRequest`` that sends hashes. Put it after ``JSONResponseParsingInterceptor``.
 public struct AutomaticPersistedQueryInterceptor: ApolloInterceptor {
   /// A persisted query failed.
   public enum APQError: DescribedError, Sendable, Hashable {

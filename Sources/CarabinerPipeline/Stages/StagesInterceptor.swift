@@ -114,7 +114,7 @@ private final class StagesCall<Operation: GraphQLOperation> {
     }
   }
 
-  /// The step behind the last interceptor of the core: the part of the list.
+  /// The step after the last interceptor of the core: the part of the list.
   private func start(_ record: PartRecord<Operation>) -> @Sendable (CoreRequest) -> InterceptorResultStream<CoreRequest> {
     let call = Transferred(self)
     return { core in

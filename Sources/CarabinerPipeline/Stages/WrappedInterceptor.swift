@@ -127,7 +127,7 @@ private final class WrappedAnswer<Operation: GraphQLOperation>: Sendable {
   }
 }
 
-/// The interceptor behind a wrapped one.
+/// The interceptor after a wrapped one.
 private struct WrappedEnd<Wrapped: GraphQLOperation>: ApolloInterceptor {
   let reached: (HTTPRequest<Wrapped>, HTTPResponse<Wrapped>?) -> Void
 

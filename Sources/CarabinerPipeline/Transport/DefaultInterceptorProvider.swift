@@ -15,7 +15,7 @@ open class DefaultInterceptorProvider: InterceptorProvider {
   ///   - shouldInvalidateClientOnDeinit: Whether the client is invalidated when this provider is released and its requests have ended.
   ///   - store: The store that is read and written.
   ///   - stages: Interceptors of the core, for example the plugins of a manifest; nil for none. Only its GraphQL and HTTP interceptors are
-  ///     used. They run behind the cache read and before the cache write.
+  ///     used. They run after the cache read and before the cache write.
   public init(
     client: URLSessionClient = URLSessionClient(), shouldInvalidateClientOnDeinit: Bool = true, store: ApolloStore,
     stages: (any Carabiner.InterceptorProvider)? = nil

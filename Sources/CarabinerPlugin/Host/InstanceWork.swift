@@ -42,7 +42,7 @@ internal import Synchronization
 
   func remove(_ timer: TimerWork) { state.withLock { _ = $0.timers.removeValue(forKey: ObjectIdentifier(timer)) } }
 
-  /// Allows a timer to run its work. If it may, ``ended()`` must be called behind it.
+  /// Allows a timer to run its work. If it may, ``ended()`` must be called after it.
   ///
   /// - Returns: False once the instance is being destroyed.
   func mayRun() -> Bool {

@@ -14,7 +14,7 @@ public enum Cache {
 
   /// For caches that store the results of servers.
   public protocol OnWrite: Stage {
-    /// Called with a result from a server. `.drop` does not pass it to the caches behind this one.
+    /// Called with a result from a server. `.drop` does not pass it to the caches after this one.
     func onWrite(_ call: Call, _ result: borrowing ResultEvent, _ state: inout CacheState) throws -> Verdict
   }
 

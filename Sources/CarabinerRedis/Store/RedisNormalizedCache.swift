@@ -211,7 +211,7 @@ package final class RedisNormalizedCache: SharedCache {
     return try await asking { try await work(StoreScan(client: client, deadline: .now + settings.removalTime), reader) }
   }
 
-  /// Runs a removal behind all writes that wait.
+  /// Runs a removal after all writes that wait.
   private func removing(_ work: (StoreScan) async throws -> Void) async throws {
     let deadline = ContinuousClock.now + settings.removalTime
     _ = try reader()

@@ -3,7 +3,7 @@ package struct IPNetwork: Sendable, Hashable {
   /// The problem with a text.
   package enum Fault: Error, Sendable, Hashable {
     case malformed
-    /// The address has bits behind the prefix.
+    /// The address has bits after the prefix.
     case hostBits(network: IPNetwork)
   }
 

@@ -4,7 +4,7 @@
 /// divided into chunks. Parsing takes linear time, and the reader holds one event in memory.
 ///
 /// Lines end with CRLF, LF or CR. Comments, which servers send as pings, and the fields `id` and `retry` are skipped. An event without
-/// the empty line behind it is not complete, so it is dropped at the end of the stream.
+/// the empty line after it is not complete, so it is dropped at the end of the stream.
 public struct EventReader: Sendable {
   private let limit: Int
   /// The bytes that are received and not consumed.

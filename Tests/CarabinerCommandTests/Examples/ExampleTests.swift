@@ -72,7 +72,7 @@ struct ExampleTests {
     try #require(lines.count == 4, "\(example.output)")
     #expect(lines[0].hasPrefix("Book: a result after ") && lines[2].hasPrefix("Book: a result after "))
     #expect(lines[1] == "Solaris, from the server" && lines[3] == "Solaris, from the cache")
-    // The plugin in C runs behind the cache, so it sees one of the two.
+    // The plugin in C runs after the cache, so it sees one of the two.
     #expect(example.errors.components(separatedBy: "query Book attempt 0: done, 1 results").count == 2, "\(example.errors)")
   }
 
@@ -83,7 +83,7 @@ struct ExampleTests {
     #expect(example.status == 0, "\(example.errors)")
     #expect(
       example.output == "Book: begins\nBook: status 200\nSolaris, from the server\nBook: begins\nSolaris, from the cache\n")
-    // The plugin in C runs behind the cache, so it sees one of the two.
+    // The plugin in C runs after the cache, so it sees one of the two.
     #expect(example.errors.components(separatedBy: "query Book attempt 0: done, 1 results").count == 2, "\(example.errors)")
   }
 

@@ -60,7 +60,7 @@ struct PipeliningTests {
   }
 
   @Test(
-    "a client that takes nothing is closed also behind its last answer, a refusal, and in the middle of an answer in pieces",
+    "a client that takes nothing is closed also after its last answer, a refusal, and in the middle of an answer in pieces",
     arguments: [get("/", "Connection: close\r\n"), bad, get("/pieces")])
   func sendDeadlineOfAll(_ request: String) async throws {
     var limits = GatewayLimits()

@@ -4,7 +4,7 @@ internal import CarabinerWire
 package enum Reference {
   static let opening = Array(#"{"$ref":"#.utf8)
 
-  /// The key of the reference at `offset`, or nil if there is none. Moves `offset` behind the reference.
+  /// The key of the reference at `offset`, or nil if there is none. Moves `offset` past the reference.
   static func key(in bytes: Span<UInt8>, at offset: inout Int) -> String? {
     guard let name = nameRange(in: bytes, at: offset) else { return nil }
     offset = name.range.upperBound + 2
@@ -46,7 +46,7 @@ package enum Reference {
     return places
   }
 
-  /// Moves `offset` behind the reference. Returns whether there is one.
+  /// Moves `offset` past the reference. Returns whether there is one.
   static func skip(in bytes: Span<UInt8>, at offset: inout Int) -> Bool {
     guard let name = nameRange(in: bytes, at: offset) else { return false }
     offset = name.range.upperBound + 2

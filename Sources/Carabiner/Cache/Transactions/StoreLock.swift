@@ -67,7 +67,7 @@ final class StoreLock: Sendable {
         return state.waiting.remove(at: place)
       }
       waiter?.continuation.resume(throwing: CancellationError())
-      // Waiters behind a cancelled writer may be admitted now.
+      // Waiters after a cancelled writer may be admitted now.
       if waiter != nil { admitWaiters() }
     }
   }

@@ -28,7 +28,7 @@ unsafe extern "C" fn release<State>(_: *mut c_void, state: *mut c_void) {
     let _ = catch_unwind(AssertUnwindSafe(|| drop(unsafe { Box::from_raw(state as *mut State) })));
 }
 
-/// The stage's value behind the state word. A zero-sized value is made again for each hook, which costs nothing.
+/// The stage's value after the state word. A zero-sized value is made again for each hook, which costs nothing.
 unsafe fn with_state<State: Default>(word: *mut c_void, body: impl FnOnce(&mut State) -> Answer) -> Answer {
     match unsafe { (word as *mut State).as_mut() } {
         Some(state) => body(state),

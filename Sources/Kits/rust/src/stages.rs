@@ -262,7 +262,7 @@ pub mod cache {
 
     /// For caches that store the results of servers.
     pub trait OnWrite: Stage {
-        /// Called for a result from a server. DROP hides it from the caches behind this one.
+        /// Called for a result from a server. DROP hides it from the caches after this one.
         fn on_write(&self, call: &mut Call, state: &mut Self::State, result: &ResultEvent) -> Answer;
     }
 

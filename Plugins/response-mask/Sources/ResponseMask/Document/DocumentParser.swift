@@ -51,7 +51,7 @@ struct DocumentParser {
     throw malformed
   }
 
-  /// Reads selections behind their opening brace.
+  /// Reads selections after their opening brace.
   private mutating func selections(_ depth: Int) throws -> Int {
     guard depth < Self.maximumDepth else { throw PluginFailure("the document is nested deeper than \(Self.maximumDepth)") }
     var selections: [Selection] = []
@@ -100,7 +100,7 @@ struct DocumentParser {
     }
   }
 
-  /// Skips arguments behind their opening parenthesis.
+  /// Skips arguments after their opening parenthesis.
   private mutating func skipArguments() throws {
     var depth = 1
     while let token = try lexer.next() {

@@ -5,7 +5,7 @@ internal import Synchronization
 /// Type conditions are not looked at. If fields of several types share a name in the response, the scope has all of them.
 final class SelectionScope: Sendable {
   struct Field: Sendable {
-    /// The names of the fields that may be behind the name in the response.
+    /// The names of the fields that may have the name in the response.
     var names: Set<String>
     let scope: SelectionScope
   }
@@ -19,7 +19,7 @@ final class SelectionScope: Sendable {
     self.sets = sets
   }
 
-  /// The field behind a name in the response; nil if the operation does not select it.
+  /// The field that has a name in the response; nil if the operation does not select it.
   func field(_ key: String) -> Field? {
     fields.withLock { fields in
       if let fields { return fields[key] }
