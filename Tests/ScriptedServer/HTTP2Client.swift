@@ -27,7 +27,7 @@ public final class HTTP2Client {
   private let socket: ClientSocket
   private var unread: [UInt8] = []
 
-  private static let frameSize = 16 << 10
+  public static let frameSize = 16 << 10
 
   /// Connects with prior knowledge of HTTP/2.
   ///
@@ -56,17 +56,22 @@ public final class HTTP2Client {
     if let body { send(Kind.data, 0x1, stream, Array(body.utf8)) }
   }
 
-  /// Sends the head of a request.
-  public func head(_ stream: UInt32, _ fields: [(String, String)], ends: Bool = false) {
-    // Literal fields without indexing and compression (RFC 7541, 6.2.2).
-    let block = fields.flatMap { name, value in
-      [0] + [UInt8(name.utf8.count)] + name.utf8 + Self.length(value.utf8.count) + value.utf8
+  /// The block of fields, literal and without indexing and compression (RFC 7541, 6.2.2).
+  public static func block(_ fields: [(String, String)]) -> [UInt8] {
+    fields.flatMap { name, value in
+      [0] + [UInt8(name.utf8.count)] + name.utf8 + length(value.utf8.count) + value.utf8
     }
+  }
+
+  /// Sends the head of a request.
+  ///
+  /// - Parameter size: The maximum number of bytes of a frame.
+  public func head(_ stream: UInt32, _ fields: [(String, String)], ends: Bool = false, inFramesOf size: Int = frameSize) {
     let flags: UInt8 = ends ? 0x1 : 0
-    var rest = block[...]
+    var rest = Self.block(fields)[...]
     // A head larger than a frame continues in CONTINUATION frames (RFC 9113, 6.10).
     repeat {
-      let part = rest.prefix(Self.frameSize)
+      let part = rest.prefix(size)
       rest = rest.dropFirst(part.count)
       let isFirst = part.startIndex == 0
       send(isFirst ? Kind.headers : Kind.continuation, (rest.isEmpty ? 0x4 : 0) | (isFirst ? flags : 0), stream, Array(part))

@@ -10,19 +10,13 @@ final class FieldBytes: ChannelDuplexHandler {
   typealias OutboundIn = IOData
   typealias OutboundOut = IOData
 
-  /// The layout of frames (RFC 9113, 4.1 and 6.2).
-  private enum Frame {
-    static let head = 9
-    static let maximumPayload = 16 << 10
-    static let headers: UInt8 = 1
-    static let endsHeaders: UInt8 = 0x04
-    static let isPadded: UInt8 = 0x08
-    static let hasPriority: UInt8 = 0x20
-    static let priority = 5
-  }
+  /// The maximum payload of a frame, unless the other side allows more (RFC 9113, 4.2).
+  static let maximumPayload = 16 << 10
+  /// The number of bytes of a priority in a HEADERS frame (RFC 9113, 6.2).
+  private static let priorityBytes = 5
 
   /// The number of bytes of the preface (RFC 9113, 3.4) or of a frame that are passed on unread.
-  private var passing = 24
+  private var passing = FrameHeadReader.prefaceBytes
   /// The beginning of a frame.
   private var held = ByteBuffer()
   /// The number of responses with an ``OpaqueText`` that are not written yet.
@@ -47,15 +41,15 @@ final class FieldBytes: ChannelDuplexHandler {
       position += passed
       passing -= passed
       guard passing == 0, let length = input.frameLength(at: position) else { break }
-      guard Self.isWholeHead(input, at: position), length <= Frame.maximumPayload else {
-        passing = Frame.head + length
+      guard Self.isWholeHead(input, at: position), length <= Self.maximumPayload else {
+        passing = FrameHead.size + length
         continue
       }
-      guard input.readableBytes - position >= Frame.head + length else { break }
-      let end = position + Frame.head + length
+      guard input.readableBytes - position >= FrameHead.size + length else { break }
+      let end = position + FrameHead.size + length
       if let changed = Self.replacingValues(in: input, position..<end, { $0.hasOuterSpace ? nil : OpaqueText.utf8(of: $0) }) {
         if position > 0, let unchanged = input.readSlice(length: position) { context.fireChannelRead(wrapInboundOut(unchanged)) }
-        input.moveReaderIndex(forwardBy: Frame.head + length)
+        input.moveReaderIndex(forwardBy: FrameHead.size + length)
         position = 0
         context.fireChannelRead(wrapInboundOut(ByteBuffer(bytes: changed)))
       } else {
@@ -83,7 +77,7 @@ final class FieldBytes: ChannelDuplexHandler {
       payloadToCome = max(0, payloadToCome - bytes.readableBytes)
       return nil
     }
-    payloadToCome = max(0, length + Frame.head - bytes.readableBytes)
+    payloadToCome = max(0, length + FrameHead.size - bytes.readableBytes)
     guard expected > 0, payloadToCome == 0, Self.isWholeHead(bytes, at: 0),
       let changed = Self.replacingValues(in: bytes, 0..<bytes.readableBytes, { OpaqueText.bytes(of: Array($0)) })
     else { return nil }
@@ -95,8 +89,8 @@ final class FieldBytes: ChannelDuplexHandler {
 
   private static func isWholeHead(_ bytes: ByteBuffer, at position: Int) -> Bool {
     let start = bytes.readerIndex + position
-    return bytes.getInteger(at: start + 3, as: UInt8.self) == Frame.headers
-      && (bytes.getInteger(at: start + 4, as: UInt8.self) ?? 0) & Frame.endsHeaders != 0
+    return bytes.getInteger(at: start + 3, as: UInt8.self) == FrameHead.Kind.headers
+      && (bytes.getInteger(at: start + 4, as: UInt8.self) ?? 0) & FrameHead.Flag.endsHeaders != 0
   }
 
   /// The frame with other values; nil if nothing is changed, or the frame would be too long.
@@ -105,14 +99,14 @@ final class FieldBytes: ChannelDuplexHandler {
   ) -> [UInt8]? {
     let frame = bytes.readableBytesUInt8Span.extracting(place)
     let flags = frame[4]
-    let isPadded = flags & Frame.isPadded != 0 && frame.count > Frame.head
-    let padding = isPadded ? Int(frame[Frame.head]) : 0
-    let start = Frame.head + (isPadded ? 1 : 0) + (flags & Frame.hasPriority != 0 ? Frame.priority : 0)
+    let isPadded = flags & FrameHead.Flag.isPadded != 0 && frame.count > FrameHead.size
+    let padding = isPadded ? Int(frame[FrameHead.size]) : 0
+    let start = FrameHead.size + (isPadded ? 1 : 0) + (flags & FrameHead.Flag.hasPriority != 0 ? Self.priorityBytes : 0)
     let end = frame.count - padding
     guard start <= end, let block = FieldBlock.replacingValues(in: frame.extracting(start..<end), change) else { return nil }
     var changed = Array(frame.extracting(0..<start)) + block + Array(frame.extracting(end..<frame.count))
-    let length = changed.count - Frame.head
-    guard length <= Frame.maximumPayload else { return nil }
+    let length = changed.count - FrameHead.size
+    guard length <= Self.maximumPayload else { return nil }
     for (index, shift) in [16, 8, 0].enumerated() { changed[index] = UInt8(length >> shift & 0xFF) }
     return changed
   }
@@ -121,7 +115,7 @@ final class FieldBytes: ChannelDuplexHandler {
 extension ByteBuffer {
   /// The length in the head of a frame; nil if the head is not complete.
   fileprivate func frameLength(at position: Int) -> Int? {
-    guard readableBytes - position >= 9, let high = getInteger(at: readerIndex + position, as: UInt16.self),
+    guard readableBytes - position >= FrameHead.size, let high = getInteger(at: readerIndex + position, as: UInt16.self),
       let low = getInteger(at: readerIndex + position + 2, as: UInt8.self)
     else { return nil }
     return Int(high) << 8 | Int(low)

@@ -1,18 +1,23 @@
 internal import NIOCore
 
-/// Observes the frames of a connection: the library does not report which of its errors end it, and does not limit all frames.
+/// Observes the frames of a connection: the library does not report which of its errors end it, does not limit all frames, and answers
+/// frames after the end of a stream in another way than RFC 9113 asks for.
 final class FrameOutlet: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = IOData
   typealias OutboundOut = IOData
 
-  /// The layout of a frame header (RFC 9113, 4.1).
-  private enum Head {
-    static let size = 9
-    static let lengthSize = 3
-    static let goAway: UInt8 = 7
-    /// The offset of the error code, which follows the last stream identifier.
-    static let errorCode = size + 4
+  /// The places of error codes, from the start of the frame (RFC 9113, 6.4 and 6.8).
+  private enum Place {
+    static let resetCode = FrameHead.size
+    /// It follows the last stream identifier.
+    static let goAwayCode = FrameHead.size + 4
+  }
+
+  /// Error codes (RFC 9113, 7).
+  private enum Code {
+    static let protocolError: UInt32 = 1
+    static let streamClosed: UInt32 = 5
   }
 
   /// The maximum number of bytes that are discarded before the connection is closed at once.
@@ -26,7 +31,9 @@ final class FrameOutlet: ChannelDuplexHandler {
   var onGoAway: (() -> Void)?
   /// Called when the client sends too many frames that need no answer.
   var onFlood: (() -> Void)?
+  private var heads = FrameHeadReader()
   private var budget: FrameBudget
+  private var ended = EndedStreams()
   /// Whether input is discarded.
   var ignoresInput = false
   private var ignored = 0
@@ -38,7 +45,11 @@ final class FrameOutlet: ChannelDuplexHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let bytes = unwrapInboundIn(data)
     if !ignoresInput {
-      guard !budget.received(bytes.readableBytesUInt8Span) else { return context.fireChannelRead(data) }
+      heads.read(bytes.readableBytesUInt8Span) { head in
+        budget.received(head)
+        ended.received(head)
+      }
+      guard budget.left < 0 else { return context.fireChannelRead(data) }
       onFlood?()
     }
     ignored += bytes.readableBytes
@@ -46,24 +57,55 @@ final class FrameOutlet: ChannelDuplexHandler {
   }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-    if case .byteBuffer(let bytes) = unwrapOutboundIn(data) { look(at: bytes) }
-    context.write(data, promise: promise)
+    guard case .byteBuffer(var bytes) = unwrapOutboundIn(data) else { return context.write(data, promise: promise) }
+    switch outcome(of: bytes) {
+    case .unchanged: context.write(data, promise: promise)
+    case .streamClosed(let place):
+      bytes.setInteger(Code.streamClosed, at: bytes.readerIndex + place)
+      context.write(wrapOutboundOut(.byteBuffer(bytes)), promise: promise)
+    case .dropped: promise?.succeed()
+    }
   }
 
-  private func look(at bytes: ByteBuffer) {
+  /// The treatment of a written frame.
+  private enum Outcome {
+    case unchanged
+    /// The error code at this place is STREAM_CLOSED instead.
+    case streamClosed(Int)
+    case dropped
+  }
+
+  private func outcome(of bytes: ByteBuffer) -> Outcome {
     guard payloadToCome == 0 else {
       payloadToCome = max(0, payloadToCome - bytes.readableBytes)
-      return
+      return .unchanged
     }
     budget.sent()
     let start = bytes.readerIndex
     guard let high = bytes.getInteger(at: start, as: UInt16.self), let low = bytes.getInteger(at: start + 2, as: UInt8.self),
-      let kind = bytes.getInteger(at: start + Head.lengthSize, as: UInt8.self)
-    else { return }
-    payloadToCome = max(0, (Int(high) << 8) + Int(low) + Head.size - bytes.readableBytes)
-    guard kind == Head.goAway, let code = bytes.getInteger(at: start + Head.errorCode, as: UInt32.self) else { return }
+      let kind = bytes.getInteger(at: start + FrameHead.lengthSize, as: UInt8.self)
+    else { return .unchanged }
+    payloadToCome = max(0, (Int(high) << 8) + Int(low) + FrameHead.size - bytes.readableBytes)
+    switch kind {
+    case FrameHead.Kind.goAway: return goAway(bytes)
+    case FrameHead.Kind.reset:
+      guard payloadToCome == 0, let stream = bytes.getInteger(at: start + FrameHead.streamPlace, as: UInt32.self) else {
+        return .unchanged
+      }
+      return switch ended.reset(stream) {
+      case .sent: .unchanged
+      case .sentAsStreamClosed: .streamClosed(Place.resetCode)
+      case .dropped: .dropped
+      }
+    default: return .unchanged
+    }
+  }
+
+  private func goAway(_ bytes: ByteBuffer) -> Outcome {
+    guard let code = bytes.getInteger(at: bytes.readerIndex + Place.goAwayCode, as: UInt32.self) else { return .unchanged }
     goAways += 1
     if code != 0 { hasSaidWhy = true }
     if goAways == 1 { onGoAway?() }
+    return code == Code.protocolError && ended.areContinued ? .streamClosed(Place.goAwayCode) : .unchanged
   }
 }

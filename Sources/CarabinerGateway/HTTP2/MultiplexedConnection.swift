@@ -13,6 +13,8 @@ final class MultiplexedConnection: ChannelInboundHandler {
   /// The library reads heads up to this size at least, so that a head above the limit is answered with 431 and only its stream
   /// ends.
   private static let minimumReadableHead = 128 << 10
+  /// The number of CONTINUATION frames that a head may have beside those that its size needs.
+  private static let spareContinuations = 8
   /// How long input is discarded before the close, so that the client can read the GOAWAY frame.
   private static let closeGrace = TimeAmount.seconds(1)
 
@@ -76,11 +78,14 @@ final class MultiplexedConnection: ChannelInboundHandler {
   }
 
   private static func connection(_ limits: GatewayLimits) -> NIOHTTP2Handler.ConnectionConfiguration {
+    let readableHead = max(minimumReadableHead, 4 * limits.maximumHeadBytes)
     var configuration = NIOHTTP2Handler.ConnectionConfiguration()
     configuration.initialSettings = [
       HTTP2Setting(parameter: .maxConcurrentStreams, value: limits.maximumStreams),
-      HTTP2Setting(parameter: .maxHeaderListSize, value: max(minimumReadableHead, 4 * limits.maximumHeadBytes)),
+      HTTP2Setting(parameter: .maxHeaderListSize, value: readableHead),
     ]
+    // A head of that size must fit. Clients fill a frame before they begin the next one, and some do not.
+    configuration.maximumSequentialContinuationFrames = readableHead / FieldBytes.maximumPayload + spareContinuations
     return configuration
   }
 
