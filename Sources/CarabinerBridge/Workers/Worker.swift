@@ -213,12 +213,13 @@ package final class Worker: Sendable {
       state.instances[instance.number] = nil
       return state.process
     }
-    process?.cancelFetches(of: instance.number)
+    process?.fetches.close(instance.number)
     process?.control.post(CCROSSING_DESTROY, instance: instance.number)
   }
 
   private func create(_ instance: WorkerInstance, in process: WorkerProcess) throws(HostError) {
     let name = instance.options.name
+    process.fetches.open(instance.number)
     process.enableLevels(of: instance)
     var message = WorkerMessage()
     message.add(Int(CCROSSING_ENTRY.rawValue), text: name, number: instance.options.generation)

@@ -63,6 +63,7 @@ final class WorkerProcess: Sendable {
   let bell: Int32
   let process: StartedWorker
   let reader = WorkerReader()
+  let fetches = FetchAccounts()
   /// A pipe to which the worker writes which layers of its confinement are in force.
   let report: Int32
   let startedAt: UInt64
@@ -255,33 +256,6 @@ final class WorkerProcess: Sendable {
 
   func failure(_ message: String) -> HostError {
     HostError(.processFailed, step: "worker", path: "", "worker \(group): \(message)")
-  }
-
-  // MARK: Requests by crb.fetch/1
-
-  /// The requests of each instance; nil once the process has ended.
-  private let fetches = Mutex<[UInt32: FetchAccount]?>([:])
-
-  /// The requests of an instance.
-  func fetches(of instance: UInt32) -> FetchAccount {
-    fetches.withLock { fetches in
-      if let known = fetches?[instance] { return known }
-      let made = FetchAccount()
-      if fetches == nil { made.close() } else { fetches?[instance] = made }
-      return made
-    }
-  }
-
-  /// Cancels the requests of an instance that ends.
-  func cancelFetches(of instance: UInt32) { fetches.withLock { $0?.removeValue(forKey: instance) }?.close() }
-
-  /// Cancels all requests, as nothing waits for them any more.
-  private func cancelFetches() {
-    let ended = fetches.withLock { fetches in
-      defer { fetches = nil }
-      return fetches
-    }
-    for account in (ended ?? [:]).values { account.close() }
   }
 
   // MARK: Counts
@@ -540,7 +514,7 @@ final class WorkerProcess: Sendable {
     }
     guard isFirst else { return nil }
     reader.end()
-    cancelFetches()
+    fetches.closeAll()
     // Once a lane has ended, its calls give their slots back.
     let interrupted = lanes.dropFirst().compactMap(\.interrupted)
     state.withLock { $0.interrupted = interrupted }

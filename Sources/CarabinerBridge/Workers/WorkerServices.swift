@@ -145,11 +145,12 @@ enum WorkerServices {
       return true
     }
     guard form == Status.ok else { return form }
+    guard let account = process.fetches[pending.instance] else { return Status.stale }
     let context = unsafe pending.context
     let status = unsafe fields.withUnsafeBufferPointer { fields in
       unsafe request.headers = fields.baseAddress
       unsafe request.header_count = fields.count
-      return unsafe PluginFetch.start(instance.who, &request, fetched, context, account: process.fetches(of: instance.number))
+      return unsafe PluginFetch.start(instance.who, &request, fetched, context, account: account)
     }
     if status != Status.ok { _ = unsafe Pending.taken(context) }
     return status

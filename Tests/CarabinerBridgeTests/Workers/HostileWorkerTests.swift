@@ -193,6 +193,22 @@ struct HostileWorkerTests {
     _ = await transport.ended.stream.first { _ in true }
   }
 
+  @Test("W49: the requests of an instance are cancelled when it ends, also if its worker goes on")
+  func heldFetchOfEntry() async throws {
+    let transport = HeldTransport()
+    let environment = HostEnvironment(transport: transport, schedule: HostEnvironment.withoutLoop.schedule)
+    var chain = try await WorkerChain(
+      turn: "held-fetch", isolation: Self.patient, extra: ", grants: [fetch]", entries: ["p", "q"], environment: environment)
+    #expect(try await chain.name() == "server")
+    _ = await transport.begun.stream.first { _ in true }
+    let process = try chain.process
+    chain = try await WorkerChain(
+      turn: "held-fetch", isolation: Self.patient, extra: ", grants: [fetch]", replacing: chain, environment: environment)
+    // The worker asks for the instance that it created last, which is that of q.
+    _ = await transport.ended.stream.first { _ in true }
+    #expect(try chain.process == process)
+  }
+
   @Test("W21: an answer that changes after it was given changes nothing")
   func twice() async throws {
     let hostile = try await WorkerChain(turn: "twice", isolation: Self.quick)
