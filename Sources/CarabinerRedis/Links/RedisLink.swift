@@ -57,7 +57,9 @@ final class RedisLink: @unchecked Sendable {
     loop = MultiThreadedEventLoopGroup.singleton.next()
     admission = Admission(opening.settings.limits)
     backoff = Backoff(opening.settings.limits)
-    if !channels.isEmpty { addresses.observeHome { [weak self] in self?.move() } }
+    guard !channels.isEmpty else { return }
+    addresses.observeHome { [weak self] in self?.move() }
+    addresses.observeRefusals { [weak self] server, code in self?.follow(from: server, because: code) }
   }
 
   // MARK: From any thread
@@ -106,6 +108,19 @@ final class RedisLink: @unchecked Sendable {
     }
   }
 
+  /// Connects again, because the server of the messages has refused the commands of another connection.
+  ///
+  /// A server that is not the primary any more gets messages only by way of the primary, and none if that cannot be reached.
+  private func follow(from server: RedisURL, because code: String) {
+    loop.execute {
+      guard let connection = self.connection, connection.server == server else { return }
+      self.isMoving = true
+      connection.fail(
+        RedisError(.serverRefused, "\(server) refuses commands (\(code)); the connection for messages is made again too"))
+      self.nextURL = 0
+    }
+  }
+
   /// Connects to the next server, if there is another one.
   func moveOn() {
     loop.execute {
@@ -126,12 +141,13 @@ final class RedisLink: @unchecked Sendable {
     guard !opening.settings.isCluster, NIODeadline.now() - openedAt >= TimeAmount(refusalTime) else { return }
     let isNew = NIODeadline.now() - openedAt >= TimeAmount(limits.maximumRefusalTime)
     refusalTime = isNew ? limits.refusalTime : min(max(limits.refusalTime, refusalTime * 2), limits.maximumRefusalTime)
-    nextURL = (servers.firstIndex(of: connection.server) ?? -1) + 1
+    addresses.refuse(connection.server, code)
     connection.fail(
       RedisError(
         .serverRefused,
         "\(connection.server) refuses commands (\(code)), so it may not be the primary any more; the connection is made again. "
           + "If it refuses again, check where the address leads"))
+    nextURL = 0
   }
 
   func beginShutDown() { loop.execute { _ = self.closeDown() } }

@@ -11,6 +11,9 @@ final class RedisAddresses: Sendable {
     /// The master of the home slot.
     var home: RedisURL?
     var observers: [@Sendable () -> Void] = []
+    /// The servers that have refused commands, because they may not be the primary any more. The last one refused last.
+    var refused: [RedisURL] = []
+    var refusalObservers: [@Sendable (RedisURL, String) -> Void] = []
   }
 
   private let given: [RedisURL]
@@ -18,8 +21,12 @@ final class RedisAddresses: Sendable {
 
   init(_ given: [RedisURL]) { self.given = given }
 
-  /// All servers, in the order in which they are tried.
-  var list: [RedisURL] { given + state.withLock(\.found) }
+  /// All servers, in the order in which they are tried. Those that have refused commands are the last.
+  var list: [RedisURL] {
+    let (found, refused) = state.withLock { ($0.found, $0.refused) }
+    let all = given + found
+    return refused.isEmpty ? all : all.filter { !refused.contains($0) } + refused
+  }
 
   /// The servers for messages, in the order in which they are tried.
   ///
@@ -41,6 +48,22 @@ final class RedisAddresses: Sendable {
       return state.home == node ? [] : state.observers
     }
     for observer in observers { observer() }
+  }
+
+  /// Notes that a server of the settings refuses commands, with the code of its error.
+  func refuse(_ server: RedisURL, _ code: String) {
+    guard given.contains(server) else { return }
+    let observers = state.withLock { state in
+      state.refused.removeAll { $0 == server }
+      state.refused.append(server)
+      return state.refusalObservers
+    }
+    for observer in observers { observer(server, code) }
+  }
+
+  /// Calls a function when a server refuses commands, on the thread that has noticed it.
+  func observeRefusals(_ observer: @escaping @Sendable (RedisURL, String) -> Void) {
+    state.withLock { $0.refusalObservers.append(observer) }
   }
 
   /// Calls a function when the master of the home slot has changed, on the thread that has noticed it.
