@@ -73,6 +73,8 @@ extension Manifest {
     package var subscriptionFormat = WireOptions.SubscriptionFormat.multipart
     /// The information about the client program that is sent to the upstream; nil for none.
     package var clientAwareness: ClientAwareness?
+    /// The headers of ``clientAwareness``.
+    package var clientHeaders: HTTPHeaders { clientAwareness?.headers ?? [:] }
     /// The code that sends requests to the upstream.
     package var engine = Engine.auto
     /// The user of workers if the host is root.

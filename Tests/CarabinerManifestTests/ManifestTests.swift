@@ -158,6 +158,11 @@ struct ManifestTests {
         "headers: {X-Caller: me, authorization: a}\nserve: {forward-headers: [\"x-*\", Authorization, cookie]}",
         ["/serve/forward-headers/0", "/serve/forward-headers/1"]
       ),
+      (
+        "settings: {client-awareness: {name: shop}}\nserve: {forward-headers: [x-a, \"apollographql-*\", Apollographql-Client-Name]}",
+        ["/serve/forward-headers/1", "/serve/forward-headers/2"]
+      ),
+      ("settings: {client-awareness: {name: shop}}\nserve: {forward-headers: [apollographql-client-version]}", []),
     ])
   func headersWithoutEffect(text: String, pointers: [String]) throws {
     let manifest = try Manifest(text: "carabiner: 1\n\(text)")

@@ -47,7 +47,8 @@ final class Generation: Sendable {
     self.manifest = manifest
     self.host = host
     // If the manifest sets a field, the client's value of it is not used.
-    forwardedHeaders = HeaderSelection(manifest.serve.forwardedHeaders, except: host.headers.map(\.name))
+    let fixed = host.headers.map(\.name) + manifest.settings.clientHeaders.map(\.name)
+    forwardedHeaders = HeaderSelection(manifest.serve.forwardedHeaders, except: fixed)
     returnedHeaders = HeaderSelection(manifest.serve.returnedHeaders)
     connectionInitHeaders = HeaderSelection(manifest.serve.connectionInitHeaders)
     cachePolicy = manifest.serve.cachePolicy

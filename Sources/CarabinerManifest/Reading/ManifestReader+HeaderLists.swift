@@ -28,14 +28,17 @@ extension ManifestReader {
 
   /// Warns about headers of clients that the manifest replaces.
   private mutating func warnAboutFixedHeaders(_ pointer: JSONPointer) {
+    let lists = [("headers", manifest.headers), ("settings: {client-awareness: …}", manifest.settings.clientHeaders)]
     for (index, pattern) in manifest.serve.forwardedHeaders.enumerated() {
       let selection = HeaderSelection([pattern])
-      let fixed = manifest.headers.map(\.name).filter { selection.passes($0) }
-      guard !fixed.isEmpty else { continue }
-      warn(
-        .unusedSetting, pointer.appending(index),
-        "\(fixed.joined(separator: ", ")) is also in headers; the upstream gets that value, and not the client's; remove one of them"
-      )
+      for (key, headers) in lists {
+        let fixed = headers.map(\.name).filter { selection.passes($0) }
+        guard !fixed.isEmpty else { continue }
+        let names = fixed.joined(separator: ", ")
+        warn(
+          .unusedSetting, pointer.appending(index),
+          "\(names) is also in \(key); the upstream gets that value, and not the client's; remove one of them")
+      }
     }
   }
 }

@@ -42,7 +42,11 @@ struct PassedHeaderTests {
     let upstream = try upstream(received)
     let handshakes = Mutex<[String]>([])
     let sockets = try ScriptedServer.sockets { socket in
-      let fields = ["authorization", "x-user", "x-caller", "cookie", "x-request-id"].map { socket.request.header($0) ?? "-" }
+      let names = [
+        "authorization", "x-user", "x-caller", "cookie", "x-request-id", "apollographql-client-name",
+        "apollographql-client-version",
+      ]
+      let fields = names.map { socket.request.header($0) ?? "-" }
       handshakes.withLock { $0.append(fields.joined(separator: " ")) }
       try socket.begin()
       while let id = try socket.id(of: "subscribe") {
@@ -56,14 +60,15 @@ struct PassedHeaderTests {
       carabiner: 1
       endpoint: \(upstream.origin)/graphql
       headers: {x-caller: gateway}
-      settings: {websocket: {url: "\(sockets.socketURL)"}}
-      serve: {forward-headers: [authorization, cookie, "x-*"], return-headers: ["x-*"]}
+      settings: {websocket: {url: "\(sockets.socketURL)"}, client-awareness: {name: shop}}
+      serve: {forward-headers: [authorization, cookie, "x-*", "apollographql-*"], return-headers: ["x-*"]}
 
       """, to: "chain.yaml")
     let gateway = try ServeProcess(folder, endpoint: nil)
     let client = try ClientSocket(port: gateway.port)
     let fields =
       "Host: a\r\nContent-Type: application/json\r\nConnection: X-Tenant\r\nX-Tenant: 7\r\nX-Caller: client\r\nCookie: a=1\r\n"
+      + "Apollographql-Client-Name: client\r\nApollographql-Client-Version: 9\r\n"
     client.send(
       Array("POST /graphql HTTP/1.1\r\n\(fields)Cookie: b=".utf8) + [0xFC] + Array("\r\nX-Name: caf".utf8) + [0xE9]
         + Array("\r\nContent-Length: 17\r\n\r\n{\"query\":\"{ a }\"}".utf8))
@@ -78,12 +83,19 @@ struct PassedHeaderTests {
       request.contains("\r\nx-caller: gateway\r\n") && !request.contains("x-caller: client") && !request.contains("x-tenant"),
       "\(request)")
 
+    // The manifest names no version, so that of the client passes.
+    #expect(request.contains("client-name: shop\r\n") && !request.contains("client-name: client"), "\(request)")
+    #expect(request.contains("client-version: 9\r\n"), "\(request)")
+
     for user in ["alice", "bob", "alice"] {
       let events = try RawAnswer(
         gateway.endpoint, body: #"{"query":"subscription { count }"}"#,
-        headers: ["Accept: text/event-stream", "Authorization: Bearer \(user)", "X-User: \(user)", "X-Caller: client"])
+        headers: [
+          "Accept: text/event-stream", "Authorization: Bearer \(user)", "X-User: \(user)", "X-Caller: client",
+          "Apollographql-Client-Name: client",
+        ])
       #expect(events.text.contains(#"{"data":{"count":1}}"#), "\(events.text)")
     }
-    #expect(handshakes.withLock(\.self) == ["Bearer alice alice gateway - -", "Bearer bob bob gateway - -"])
+    #expect(handshakes.withLock(\.self) == ["Bearer alice alice gateway - - shop -", "Bearer bob bob gateway - - shop -"])
   }
 }
