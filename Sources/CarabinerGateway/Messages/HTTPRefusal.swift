@@ -10,10 +10,10 @@ struct HTTPRefusal: Error, Hashable {
     message: "the head of the request is too large; send fewer or shorter header fields")
 
   static func bodyTooLarge(_ limits: GatewayLimits) -> Self {
-    Self(status: .payloadTooLarge, message: "the body is longer than \(limits.maximumBodyBytes) bytes")
+    Self(status: .payloadTooLarge, message: "the body is longer than \(limits.maximumBodyBytes) bytes (maximum-body)")
   }
 
   static func uploadTooLarge(_ limits: GatewayLimits) -> Self {
-    Self(status: .payloadTooLarge, message: "the upload is longer than \(limits.maximumUploadBytes) bytes")
+    Self(status: .payloadTooLarge, message: "the upload is longer than \(limits.maximumUploadBytes) bytes (maximum-upload)")
   }
 }

@@ -39,14 +39,14 @@ final class InboundForm: @unchecked Sendable {
 
   /// The body of the operation, as in a request without files.
   func operations() async throws -> [UInt8] {
-    try await field("operations", maximumBytes: limits.maximumBodyBytes)
+    try await field("operations", maximumBytes: limits.maximumBodyBytes, limit: "maximum-body")
   }
 
   /// The files, which are read from the rest of the body; nil for a form without files.
   ///
   /// - Parameter variables: The variables of the operation.
   func uploadedForm(_ variables: JSONObject) async throws -> UploadedForm? {
-    let bytes = try await field("map", maximumBytes: UploadMap.maximumBytes)
+    let bytes = try await field("map", maximumBytes: UploadMap.maximumBytes, limit: "a fixed limit")
     let map = try UploadMap(bytes, variables: variables, maximumFiles: limits.maximumFiles)
     for file in map.files { files[file.name] = file }
     if files.isEmpty || next == nil {
@@ -58,7 +58,9 @@ final class InboundForm: @unchecked Sendable {
   }
 
   /// The content of a part that must be the next one.
-  private func field(_ name: String, maximumBytes: Int) async throws -> [UInt8] {
+  ///
+  /// - Parameter limit: The name of the maximum, for the message.
+  private func field(_ name: String, maximumBytes: Int, limit: String) async throws -> [UInt8] {
     let headers: [MultipartPart.Header]
     if let next {
       headers = next
@@ -77,7 +79,8 @@ final class InboundForm: @unchecked Sendable {
       switch try await piece() {
       case .bytes(let bytes):
         guard content.count + bytes.count <= maximumBytes else {
-          throw RequestRefusal(413, "the part \(name) is longer than \(maximumBytes) bytes", code: "PAYLOAD_TOO_LARGE")
+          throw RequestRefusal(
+            413, "the part \(name) is longer than \(maximumBytes) bytes (\(limit))", code: "PAYLOAD_TOO_LARGE")
         }
         content += bytes
       case .part(let headers):

@@ -54,10 +54,10 @@ extension RequestRefusal {
   static func form(_ message: String) -> RequestRefusal { RequestRefusal(400, message, code: "BAD_UPLOAD") }
 
   static func tooManyFiles(_ most: Int) -> RequestRefusal {
-    RequestRefusal(413, "an upload may have \(most) files; send fewer at once", code: "TOO_MANY_FILES")
+    RequestRefusal(413, "an upload may have \(most) files (maximum-files); send fewer at once", code: "TOO_MANY_FILES")
   }
 
   static func fileTooLarge(_ most: Int) -> RequestRefusal {
-    RequestRefusal(413, "a file of an upload may have \(most) bytes; send a smaller file", code: "FILE_TOO_LARGE")
+    RequestRefusal(413, "a file of an upload may have \(most) bytes (maximum-file); send a smaller file", code: "FILE_TOO_LARGE")
   }
 }

@@ -209,6 +209,49 @@ struct UploadFormTests {
     #expect(try await code(Self.form(operations, one, Self.part("0", "x", file: "a"))) == (415, "UNSUPPORTED_MEDIA_TYPE"))
   }
 
+  /// A form whose part of this name has so many bytes, by spaces behind its JSON. It ends within that part.
+  private static func unfinished(_ name: String, bytes: Int) -> String {
+    let json = name == "map" ? #"{"0":["variables.file"]}"# : mutation
+    let long = json + String(repeating: " ", count: bytes - json.utf8.count)
+    let opening = (name == "map" ? part("operations", mutation) : "") + part(name, long)
+    return String(opening.dropLast())
+  }
+
+  @Test(
+    "a part that is longer than its limit is refused as soon as that is known, with the name of the limit",
+    arguments: [("operations", 4 << 20, "maximum-body"), ("map", UploadMap.maximumBytes, "a fixed limit")])
+  func longPart(_ name: String, _ maximum: Int, _ limit: String) async throws {
+    var limits = GatewayLimits()
+    limits.maximumBodyBytes = 4 << 20
+    let connection = try await OperationChannel(Uploads().runner(), limits: limits)
+    try await connection.channel.writeInbound(RequestPart.head(Self.head(Self.preflight)))
+    // The rest of the form never comes, so an answer shows that nothing waits for it.
+    let form = Array(Self.unfinished(name, bytes: maximum + 100).utf8)
+    for start in stride(from: 0, to: form.count, by: 60_000) {
+      let piece = form[start..<min(start + 60_000, form.count)]
+      try await connection.channel.writeInbound(RequestPart.body(ByteBuffer(bytes: piece)))
+    }
+    guard case .whole(let head, let body) = try await connection.channel.waitForOutboundWrite(as: ReplyPart.self) else {
+      throw CancellationError()
+    }
+    let answer = OperationChannel.Answer(head: head, body: String(buffer: body))
+    #expect(answer.status == 413)
+    #expect(
+      answer.json?["errors"]?[0]?["message"]?.string == "the part \(name) is longer than \(maximum) bytes (\(limit))",
+      "\(answer.body)")
+    #expect(answer.json?["errors"]?[0]?["extensions"]?["code"] == "PAYLOAD_TOO_LARGE")
+  }
+
+  @Test("parts as long as their limits are accepted", arguments: [("operations", 4 << 20), ("map", UploadMap.maximumBytes)])
+  func longestPart(_ name: String, _ maximum: Int) async throws {
+    var limits = GatewayLimits()
+    limits.maximumBodyBytes = 4 << 20
+    let map = name == "map" ? "" : Self.part("map", #"{"0":["variables.file"]}"#)
+    let form = Self.form(Self.unfinished(name, bytes: maximum) + "\n", map, Self.part("0", "x", file: "a"))
+    let answer = try await answer(form, size: 60_000, limits: limits)
+    #expect(answer.body == #"{"data":{"upload":"done"}}"#)
+  }
+
   @Test("a batch, a subscription, and an operation that the gateway refuses are refused")
   func refusedOperations() async throws {
     let cases = [
