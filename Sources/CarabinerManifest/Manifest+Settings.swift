@@ -20,7 +20,7 @@ extension Manifest {
     package static let defaultBreakerCoolDown = Duration.seconds(30)
 
     /// The code that sends requests to the upstream.
-    package enum Engine: String, Sendable, Hashable {
+    package enum Engine: String, Sendable, Hashable, CaseIterable {
       /// The engine of this project for HTTP/1.1, and libcurl for requests that the engine cannot send.
       case auto
       /// Always libcurl.

@@ -38,7 +38,7 @@ struct CheckCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    guard let manifest else { return Terminal.emit(Manifest.schema) }
+    guard let manifest else { return try Self.printSchema() }
     if let user { try CheckedUser.become(user) }
     let diagnostics = diagnostics(of: manifest)
     let errors = diagnostics.filter { $0.severity == .error }
@@ -54,6 +54,10 @@ struct CheckCommand: AsyncParsableCommand {
       Terminal.emit(String(decoding: report.serialized(pretty: true), as: UTF8.self))
     }
     if !errors.isEmpty { throw ExitStatus.refused }
+  }
+
+  private static func printSchema() throws {
+    Terminal.emit(String(decoding: try JSONValue(parsing: Manifest.schema).serialized(pretty: true), as: UTF8.self))
   }
 
   private func diagnostics(of path: String) -> [Diagnostic] {

@@ -46,7 +46,9 @@ struct ManifestReader {
     if let endpoint = top["endpoint"] { manifest.endpoint = endpointURL(endpoint, root.appending("endpoint")) }
     if let upstreams = top["upstreams"] { readUpstreams(upstreams, root.appending("upstreams")) }
     if let headers = top["headers"] { manifest.headers = headerFields(headers, root.appending("headers")) }
-    if let settings = top["settings"] { readSettings(settings, root.appending("settings")) }
+    if let settings = top["settings"] {
+      manifest.settings = Manifest.Settings.fields.read(settings, root.appending("settings"), &self) ?? manifest.settings
+    }
     if let connect = top["connect"] { readConnect(connect, root.appending("connect")) }
     if let serve = top["serve"] { readServe(serve, root.appending("serve")) }
     if let fleet = top["fleet"] { manifest.fleet = self.fleet(fleet, root.appending("fleet")) }

@@ -1,3 +1,4 @@
+internal import Carabiner
 internal import CarabinerWire
 
 extension Manifest {
@@ -74,102 +75,7 @@ extension Manifest {
             {"type": "string", "allOf": [{"pattern": "^[0-9]+([.][0-9]+)?(B|KiB|MiB|GiB)?$"}, {"pattern": "[1-9]"}]}
           ]
         },
-        "settings": {
-          "description": "Limits and timeouts of the whole host.",
-          "type": "object",
-          "additionalProperties": false,
-          "properties": {
-            "staging": {
-              "enum": ["directory", "memfd"], "default": "memfd",
-              "description": "The place of the plugin copies: sealed memory, or files below XDG_RUNTIME_DIR, where debuggers find them."
-            },
-            "timeout": {"$ref": "#/$defs/duration", "description": "The time limit for one attempt, interceptors included; a retry by a GraphQL stage starts a new one. Without it, each exchange with the upstream may take 30 s. Subscriptions have no limit."},
-            "connect-timeout": {"$ref": "#/$defs/duration", "default": "10s"},
-            "connections-per-host": {
-              "type": "integer", "minimum": 1, "maximum": 100000,
-              "description": "The most connections to one server. Further requests wait. Without it there is no limit. It also limits WebSockets to the upstream, one for each set of headers; further ones fail. Without it, there may be 10,000."
-            },
-            "maximum-head": {"$ref": "#/$defs/size", "default": "256KiB"},
-            "maximum-body": {"$ref": "#/$defs/size", "default": "64MiB"},
-            "maximum-part": {"$ref": "#/$defs/size", "default": "64MiB", "description": "The largest part of a multipart response. maximum-body limits all deferred parts together; subscriptions have no such limit."},
-            "redirect-headers": {
-              "type": "array", "items": {"$ref": "#/$defs/headerPattern"},
-              "description": "Headers that are sent to another origin after a redirect. Headers that describe the body always are."
-            },
-            "idle-timeout": {
-              "$ref": "#/$defs/duration",
-              "description": "The longest time without a result in a multipart response. Heartbeats do not count. Without it there is no limit."
-            },
-            "maximum-attempts": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 10},
-            "plugin-retries": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 3},
-            "cancel-grace": {"$ref": "#/$defs/delay", "default": "1s"},
-            "kept-memory": {
-              "$ref": "#/$defs/size", "default": "256MiB",
-              "description": "The memory of calls whose plugins did not resume in time. Above this limit, calls that pass plugins fail."
-            },
-            "breaker-cool-down": {
-              "$ref": "#/$defs/duration", "default": "30s", "description": "The time after which a request tries a plugin whose circuit breaker is open."
-            },
-            "crash-loop": {
-              "description": "The reaction to plugins that crash the host repeatedly. Without this key, crashes are not counted.",
-              "type": "object",
-              "additionalProperties": false,
-              "properties": {
-                "after": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 3, "description": "The number of crashes that is too many."},
-                "within": {"$ref": "#/$defs/duration", "default": "10m", "description": "The time in which crashes are counted."},
-                "then": {
-                  "enum": ["skip", "refuse"], "default": "refuse",
-                  "description": "skip starts without the plugin, unless it is mandatory; refuse does not start."
-                }
-              }
-            },
-            "ca-file": {"$ref": "#/$defs/text", "description": "A PEM file with the certificates to trust instead of the system's."},
-            "store-records": {
-              "type": "integer", "minimum": 0, "maximum": 100000000, "default": 10000, "description": "The most records of a store in memory. The least recently used are removed."
-            },
-            "store-bytes": {"$ref": "#/$defs/size", "default": "64MiB", "description": "The most bytes of a store in memory."},
-            "store-file-bytes": {
-              "$ref": "#/$defs/size", "default": "256MiB",
-              "description": "The most bytes of a store in a file, without its log. The values that were received longest ago are removed."
-            },
-            "store-fields": {
-              "type": "integer", "minimum": 1, "maximum": 1000000, "default": 1000,
-              "description": "The most fields of a root's record, which has one per list of arguments. The oldest are removed."
-            },
-            "get-for-queries": {"type": "boolean", "default": false, "description": "Whether queries are sent by GET, so that HTTP caches can answer them."},
-            "subscriptions": {
-              "enum": ["multipart", "events"], "default": "multipart",
-              "description": "The format of subscriptions over HTTP that the upstream is asked for: parts of a multipart response, or events (GraphQL over SSE, distinct connections mode)."
-            },
-            "client-awareness": {
-              "description": "The information about the client program that is sent to the upstream. Without this key, none is sent.",
-              "type": "object",
-              "additionalProperties": false,
-              "properties": {
-                "name": {"$ref": "#/$defs/headerText", "description": "Sent as apollographql-client-name."},
-                "version": {"$ref": "#/$defs/headerText", "description": "Sent as apollographql-client-version."},
-                "library": {"type": "boolean", "default": true, "description": "Whether extensions.clientLibrary names this library."}
-              }
-            },
-            "transport": {
-              "description": "The way in which requests are sent to the upstream.",
-              "type": "object",
-              "additionalProperties": false,
-              "properties": {
-                "engine": {
-                  "enum": ["auto", "libcurl"], "default": "auto",
-                  "description": "auto sends HTTP/1.1 by Carabiner's own code over connections that libcurl opens, and all else by libcurl: HTTP/2, requests over a proxy, and file uploads. libcurl sends everything by libcurl."
-                }
-              }
-            },
-            "worker-user": {
-              "type": "string", "pattern": "^([a-z_][a-z0-9_-]{0,31}|[0-9]{1,10}:[0-9]{1,10})$",
-              "not": {"pattern": "^(root$|0+:|[0-9]+:0+$)"}, "default": "nobody",
-              "description": "The user of workers if the host is root: a name, or the numbers of user and group, such as 65534:65534."
-            },
-            "websocket": \(webSocketSchema)
-          }
-        },
+        "settings": {"description": "Limits and timeouts of the whole host.", \(Settings.fields.schema)},
         "serve": \(serveSchema),
         "share": {
           "description": "A percentage, such as 5%.",
@@ -218,25 +124,9 @@ extension Manifest {
           "properties": {
             "max-retry": {
               "description": "Limits and delays the retries that other stages ask for. It does not start a retry itself.",
-              "type": "object",
-              "additionalProperties": false,
-              "properties": {
-                "maximum-retries": {"type": "integer", "minimum": 0, "maximum": 1000},
-                "base-delay": {"$ref": "#/$defs/delay"},
-                "multiplier": {"type": "number", "minimum": 1, "maximum": 100},
-                "maximum-delay": {"$ref": "#/$defs/delay"},
-                "exponential-backoff": {"type": "boolean"},
-                "jitter": {"type": "boolean"}
-              }
+              \(MaxRetryInterceptor.Configuration.fields.schema)
             },
-            "persisted-queries": {
-              "type": "object",
-              "additionalProperties": false,
-              "properties": {
-                "enabled": {"type": "boolean", "default": false},
-                "get-for-hashes": {"type": "boolean", "default": false, "description": "Whether hashes are sent by GET and documents by POST."}
-              }
-            },
+            "persisted-queries": {\(AutomaticPersistedQueryInterceptor.Configuration.fields.schema)},
             "store": {"$ref": "#/$defs/store"}
           }
         },

@@ -1,0 +1,167 @@
+internal import CarabinerWire
+
+/// A kind of value: what its schema says, how it is read, and how a manifest would write it.
+struct ValueKind<Value: Sendable>: Sendable {
+  /// The members of its schema, as JSON without braces.
+  let schema: String
+  /// Reads a value; nil after it reported a problem.
+  let read: @Sendable (inout ManifestReader, JSONValue, JSONPointer) -> Value?
+  /// The value as a manifest would have it; null if it can only be left out.
+  let json: @Sendable (Value) -> JSONValue
+
+  init(
+    _ schema: String, json: @escaping @Sendable (Value) -> JSONValue = { _ in .null },
+    read: @escaping @Sendable (inout ManifestReader, JSONValue, JSONPointer) -> Value?
+  ) {
+    (self.schema, self.read, self.json) = (schema, read, json)
+  }
+
+  /// The same kind for a value that may be missing.
+  var optional: ValueKind<Value?> {
+    ValueKind<Value?>(
+      schema, json: { $0.map(json) ?? .null }, read: { reader, value, place in read(&reader, value, place).map { $0 } })
+  }
+
+  /// This kind, or the word `none`.
+  static func orNone<Wrapped>(_ kind: ValueKind<Wrapped>) -> Self where Value == Wrapped? {
+    Self(
+      #""oneOf": [{"const": "none"}, {\#(kind.schema)}]"#, json: { $0.map(kind.json) ?? "none" },
+      read: { $1.string == "none" ? .some(nil) : kind.read(&$0, $1, $2).map { $0 } })
+  }
+
+  /// An object with keys of its own.
+  static func object(_ fields: Fields<Value>) -> Self {
+    Self(fields.schema, json: { fields.json(of: $0) }, read: { fields.read($1, $2, &$0) })
+  }
+}
+
+// MARK: Words
+
+extension ValueKind where Value: RawRepresentable<String> & CaseIterable {
+  /// One of the cases.
+  ///
+  /// - Parameters:
+  ///   - problem: The end of the message: "is not a codec; use".
+  ///   - separator: The text between the words of the message.
+  static func word(_ problem: String, _ separator: String = " or ") -> Self {
+    let words = Value.allCases.map(\.rawValue)
+    return Self(
+      #""enum": \#(words)"#, json: { .string($0.rawValue) },
+      read: { reader, json, place in
+        if let word = json.string.flatMap(Value.init(rawValue:)) { return word }
+        reader.problem(.invalidValue, place, "\(json) \(problem) \(words.joined(separator: separator))")
+        return nil
+      })
+  }
+}
+
+extension ValueKind<Bool> {
+  static var truth: Self { Self(#""type": "boolean""#, json: { .bool($0) }, read: { $0.truth($1, $2) }) }
+}
+
+// MARK: Quantities
+
+extension ValueKind<Int> {
+  static func count(_ range: ClosedRange<Int>) -> Self {
+    Self(
+      #""type": "integer", "minimum": \#(range.lowerBound), "maximum": \#(range.upperBound)"#, json: { .number(JSONNumber($0)) },
+      read: { $0.count($1, $2, range) })
+  }
+
+  /// A number of bytes above zero.
+  static var size: Self { size("") { $0.bytes($1, $2) } }
+
+  /// A number of bytes with limits of its own.
+  static func size(
+    _ limits: String, read: @escaping @Sendable (inout ManifestReader, JSONValue, JSONPointer) -> Int?
+  ) -> Self {
+    Self(##""$ref": "#/$defs/size"\##(limits)"##, json: { .string(ByteSizeText.print($0)) }, read: read)
+  }
+}
+
+extension ValueKind<Duration> {
+  /// A duration above zero.
+  static var duration: Self { duration { $0.duration($1, $2) } }
+  /// A duration, which may be zero.
+  static var delay: Self {
+    Self(##""$ref": "#/$defs/delay""##, json: { .string(DurationText.print($0)) }, read: { $0.duration($1, $2, orZero: true) })
+  }
+
+  /// A duration with limits of its own.
+  static func duration(read: @escaping @Sendable (inout ManifestReader, JSONValue, JSONPointer) -> Duration?) -> Self {
+    Self(##""$ref": "#/$defs/duration""##, json: { .string(DurationText.print($0)) }, read: read)
+  }
+}
+
+extension ValueKind<Double> {
+  /// A percentage, as a fraction.
+  static var share: Self { share("share") { $0.share($1, $2) } }
+  /// A percentage above zero, as a fraction.
+  static var positiveShare: Self { share("positiveShare") { $0.positiveShare($1, $2) } }
+  /// A duration in seconds, which may be zero.
+  static var delay: Self {
+    Self(
+      ##""$ref": "#/$defs/delay""##, json: { .string(DurationText.print(.milliseconds(($0 * 1000).rounded()))) },
+      read: { $0.duration($1, $2, orZero: true)?.seconds })
+  }
+
+  static func number(_ range: ClosedRange<Int>) -> Self {
+    Self(
+      #""type": "number", "minimum": \#(range.lowerBound), "maximum": \#(range.upperBound)"#,
+      json: { JSONNumber($0).map { .number($0) } ?? .null },
+      read: { reader, json, place in
+        if let number = json.double, number >= Double(range.lowerBound), number <= Double(range.upperBound) { return number }
+        reader.problem(.invalidValue, place, "\(json) is not a number from \(range.lowerBound) to \(range.upperBound); write one")
+        return nil
+      })
+  }
+
+  private static func share(
+    _ name: String, _ read: @escaping @Sendable (inout ManifestReader, JSONValue, JSONPointer) -> Double?
+  ) -> Self {
+    Self(
+      ##""$ref": "#/$defs/\##(name)""##,
+      json: { share in JSONNumber(share * 100).map { .string("\($0.lexeme)%") } ?? .null }, read: read)
+  }
+}
+
+// MARK: Texts
+
+extension ValueKind<String> {
+  /// A text that is not empty.
+  static var text: Self { text { $0.text($1, $2) } }
+  /// A text that may contain references.
+  static var reference: Self { text { $0.reference($1, $2) } }
+  /// A path that need not exist.
+  static var path: Self { text { $0.path($1, $2) } }
+  /// The name of a header.
+  static func headerName(_ advice: String) -> Self {
+    Self(
+      ##""$ref": "#/$defs/headerName""##, json: { .string($0) },
+      read: { reader, json, place in
+        if let name = reader.text(json, place), HeaderText.isName(name) { return name }
+        reader.problem(.invalidValue, place, "\(json) is not a header name; write one\(advice)")
+        return nil
+      })
+  }
+
+  /// The path of an existing file.
+  static func file(_ advice: String) -> Self { text { $0.existing($1, $2, advice) } }
+
+  /// A text that is not empty, with a check of its own.
+  static func text(
+    _ schema: String = ##""$ref": "#/$defs/text""##,
+    read: @escaping @Sendable (inout ManifestReader, JSONValue, JSONPointer) -> String?
+  ) -> Self {
+    Self(schema, json: { .string($0) }, read: read)
+  }
+}
+
+extension ValueKind<[String]> {
+  /// Names of headers, or prefixes of names followed by a star.
+  static var headerPatterns: Self {
+    Self(
+      ##""type": "array", "items": {"$ref": "#/$defs/headerPattern"}"##, json: { .array($0.map { .string($0) }) },
+      read: { $0.headerPatterns($1, $2) })
+  }
+}
