@@ -11,6 +11,8 @@ struct Fields<Object: Sendable>: Sendable {
     let schema: String
     /// The problem of an object without the key; nil if it may be left out.
     let missing: String?
+    /// Whether it is read first, and nothing else is read if it is missing or has a problem.
+    let isFirst: Bool
     /// Reads the value into the object; false after it reported a problem.
     let read: @Sendable (inout ManifestReader, JSONValue, JSONPointer, inout Object) -> Bool
     let json: @Sendable (Object) -> JSONValue
@@ -20,73 +22,95 @@ struct Fields<Object: Sendable>: Sendable {
   private var fields: [Field] = []
   /// The object without any key.
   private let standard: Object
-  /// More members of the schema, as JSON without braces, and the function that checks the same.
-  private let rules: String
-  private let rule: Rule?
+  /// The rules across keys: more members of the schema, and the function that checks the same.
+  private var rules: [(schema: String, check: Rule)] = []
 
   /// Declares the keys of an object.
   ///
-  /// - Parameters:
-  ///   - standard: The object without any key.
-  ///   - rules: Members of the schema that describe rules across keys, as JSON without braces.
-  ///   - rule: Checks these rules.
-  init(_ standard: Object, rules: String = "", rule: Rule? = nil, _ declare: (inout Fields) -> Void) {
-    (self.standard, self.rules, self.rule) = (standard, rules, rule)
+  /// - Parameter standard: The object without any key.
+  init(_ standard: Object, _ declare: (inout Fields) -> Void) {
+    self.standard = standard
     declare(&self)
   }
 
   /// Declares a key.
   ///
-  /// - Parameter missing: The problem of an object without the key, which ends the reading; nil if it may be left out.
+  /// - Parameters:
+  ///   - usual: The default for readers of the schema, if it is not that of the value; null for none.
+  ///   - missing: The problem of an object without the key; nil if it may be left out.
+  ///   - isFirst: Whether the key is read first, and nothing else is read if it is missing or has a problem.
   mutating func key<Value: Equatable & Sendable>(
     _ name: String, _ path: any WritableKeyPath<Object, Value> & Sendable, _ kind: ValueKind<Value>, _ description: String = "",
-    missing: String? = nil
+    usual: JSONValue? = nil, missing: String? = nil, isFirst: Bool = true
   ) {
-    var schema = [kind.schema]
-    switch kind.json(standard[keyPath: path]) {
-    case .null, .object, .array([]): break
-    case let usual: if missing == nil { schema.append(#""default": \#(usual)"#) }
-    }
-    if !description.isEmpty { schema.append(#""description": \#(JSONValue.string(description))"#) }
+    let standard = kind.json(standard[keyPath: path])
+    add(
+      name, kind.schema, description, usual: usual ?? (standard == [] || standard.object != nil ? .null : standard),
+      missing: missing, isFirst: isFirst,
+      read: { reader, json, place, object in
+        guard let value = kind.read(&reader, json, place) else { return false }
+        object[keyPath: path] = value
+        return true
+      },
+      json: { kind.json($0[keyPath: path]) }, isEqual: { $0[keyPath: path] == $1[keyPath: path] })
+  }
+
+  private mutating func add(
+    _ name: String, _ schema: String, _ description: String, usual: JSONValue = .null, missing: String? = nil,
+    isFirst: Bool = false,
+    read: @escaping @Sendable (inout ManifestReader, JSONValue, JSONPointer, inout Object) -> Bool,
+    json: @escaping @Sendable (Object) -> JSONValue, isEqual: @escaping @Sendable (Object, Object) -> Bool
+  ) {
+    let usual = usual.isNull || missing != nil ? nil : #""default": \#(usual)"#
+    let description = description.isEmpty ? nil : #""description": \#(JSONValue.string(description))"#
+    let schema = [schema, usual, description].compactMap(\.self).joined(separator: ", ")
     fields.append(
       Field(
-        name: name, schema: #""\#(name)": {\#(schema.joined(separator: ", "))}"#, missing: missing,
-        read: { reader, json, place, object in
-          guard let value = kind.read(&reader, json, place) else { return false }
-          object[keyPath: path] = value
-          return true
-        },
-        json: { kind.json($0[keyPath: path]) }, isEqual: { $0[keyPath: path] == $1[keyPath: path] }))
+        name: name, schema: #""\#(name)": {\#(schema)}"#, missing: missing, isFirst: isFirst && missing != nil, read: read,
+        json: json, isEqual: isEqual))
   }
 
   /// Declares a key whose value is nil if it is left out.
   mutating func key<Value: Equatable & Sendable>(
-    _ name: String, _ path: any WritableKeyPath<Object, Value?> & Sendable, _ kind: ValueKind<Value>, _ description: String = ""
+    _ name: String, _ path: any WritableKeyPath<Object, Value?> & Sendable, _ kind: ValueKind<Value>, _ description: String = "",
+    usual: JSONValue? = nil
   ) {
-    key(name, path, kind.optional, description)
+    key(name, path, kind.optional, description, usual: usual)
+  }
+
+  /// Declares a rule across keys, which is checked after they are read.
+  ///
+  /// - Parameter schema: The rule as members of the schema, as JSON without braces.
+  mutating func rule(_ schema: String, _ check: @escaping Rule) { rules.append((schema, check)) }
+
+  /// Declares a key that the caller reads.
+  mutating func other(_ name: String, _ schema: String, _ description: String = "", missing: String? = nil) {
+    add(
+      name, schema, description, missing: missing, read: { _, _, _, _ in true }, json: { _ in .null }, isEqual: { _, _ in true })
   }
 
   /// Declares an object whose keys belong to the same value.
   mutating func group(_ name: String, _ description: String, _ declare: (inout Fields) -> Void) {
     let inner = Fields(standard, declare)
-    fields.append(
-      Field(
-        name: name, schema: #""\#(name)": {\#(inner.schema), "description": \#(JSONValue.string(description))}"#, missing: nil,
-        read: { reader, json, place, object in
-          guard let members = reader.object(json, place, knowing: inner.names) else { return false }
-          object = inner.read(members, place, &reader, object) ?? object
-          return true
-        },
-        json: { inner.json(of: $0) }, isEqual: { inner.differences($0, $1).isEmpty }))
+    add(
+      name, inner.schema, description,
+      read: { reader, json, place, object in
+        guard let members = reader.object(json, place, knowing: inner.names) else { return false }
+        object = inner.read(members, place, &reader, object) ?? object
+        return true
+      },
+      json: { inner.json(of: $0) }, isEqual: { inner.differences($0, $1).isEmpty })
   }
 
-  /// Declares the keys of a part of the value.
+  /// Declares the keys and rules of a part of the value.
   mutating func keys<Part>(of part: Fields<Part>, _ path: any WritableKeyPath<Object, Part> & Sendable) {
     fields += part.fields.map { field in
       Field(
-        name: field.name, schema: field.schema, missing: field.missing, read: { field.read(&$0, $1, $2, &$3[keyPath: path]) },
-        json: { field.json($0[keyPath: path]) }, isEqual: { field.isEqual($0[keyPath: path], $1[keyPath: path]) })
+        name: field.name, schema: field.schema, missing: field.missing, isFirst: field.isFirst,
+        read: { field.read(&$0, $1, $2, &$3[keyPath: path]) }, json: { field.json($0[keyPath: path]) },
+        isEqual: { field.isEqual($0[keyPath: path], $1[keyPath: path]) })
     }
+    rules += part.rules.map { rule in (rule.schema, { rule.check(&$0, $1[keyPath: path], $2, $3) }) }
   }
 
   var names: [String] { fields.map(\.name) }
@@ -94,7 +118,7 @@ struct Fields<Object: Sendable>: Sendable {
   /// The members of the schema of the object, as JSON without braces.
   var schema: String {
     let required = fields.filter { $0.missing != nil }.map(\.name)
-    return (required.isEmpty ? "" : #""required": \#(required), "#) + (rules.isEmpty ? "" : "\(rules), ")
+    return (required.isEmpty ? "" : #""required": \#(required), "#) + rules.map { "\($0.schema), " }.joined()
       + #""type": "object", "additionalProperties": false, "properties": {"#
       + fields.map(\.schema).joined(separator: ", ") + "}"
   }
@@ -103,6 +127,9 @@ struct Fields<Object: Sendable>: Sendable {
   func json(of object: Object) -> JSONValue {
     .object(JSONObject(fields.map { ($0.name, $0.json(object)) }.filter { !$0.1.isNull }))
   }
+
+  /// The keys with their values in the notation of manifests.
+  func texts(of object: Object) -> [(key: String, text: String)] { fields.map { ($0.name, $0.json(object).flowText) } }
 
   /// The names of the keys whose values differ.
   func differences(_ old: Object, _ new: Object) -> [String] { fields.filter { !$0.isEqual(old, new) }.map(\.name) }
@@ -116,19 +143,20 @@ struct Fields<Object: Sendable>: Sendable {
   /// Reads the members of an object. Unknown ones are ignored.
   func read(_ members: JSONObject, _ pointer: JSONPointer, _ reader: inout ManifestReader, _ standard: Object) -> Object? {
     var object = standard
-    for field in fields {
+    for field in fields where members[field.name] == nil {
       guard let missing = field.missing else { continue }
-      guard let value = members[field.name] else {
-        reader.problem(.missing, pointer, missing)
-        return nil
-      }
+      reader.problem(.missing, pointer, missing)
+      if field.isFirst { return nil }
+    }
+    for field in fields where field.isFirst {
+      guard let value = members[field.name] else { continue }
       guard field.read(&reader, value, pointer.appending(field.name), &object) else { return nil }
     }
     for (name, value) in members {
-      guard let field = fields.first(where: { $0.name == name }), field.missing == nil else { continue }
+      guard let field = fields.first(where: { $0.name == name }), !field.isFirst else { continue }
       _ = field.read(&reader, value, pointer.appending(name), &object)
     }
-    rule?(&reader, object, members, pointer)
+    for rule in rules { rule.check(&reader, object, members, pointer) }
     return object
   }
 }

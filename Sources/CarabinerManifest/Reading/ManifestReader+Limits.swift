@@ -86,3 +86,41 @@ extension ManifestReader {
     }
   }
 }
+
+extension ValueKind<[ServeLimit: LimitValue]> {
+  static var limits: Self {
+    let rules = #"""
+      "dependentRequired": {"rate-burst": ["rate"], "rate-key": ["rate"]},
+      "not": {
+        "required": ["websocket", "legacy-websocket"],
+        "properties": {"websocket": {"const": false}, "legacy-websocket": {"const": true}}
+      }
+      """#
+    let properties = ServeLimit.allCases.map(property).joined(separator: ", ")
+    return Self(#""type": "object", "additionalProperties": false, "properties": {\#(properties)}, \#(rules)"#) {
+      $0.limits($1, $2)
+    }
+  }
+
+  private static func property(of limit: ServeLimit) -> String {
+    let type =
+      switch limit.kind {
+      case .size(let range): ##""$ref": "#/$defs/size", "minimum": \##(range.lowerBound), "maximum": \##(range.upperBound)"##
+      case .count(let range): #""type": "integer", "minimum": \#(range.lowerBound), "maximum": \#(range.upperBound)"#
+      case .duration: ##""$ref": "#/$defs/duration""##
+      case .truth: #""type": "boolean""#
+      case .rate: #""type": "string", "pattern": "^(1000000|[1-9][0-9]{0,5})/[smh]$""#
+      case .headerName: ##""$ref": "#/$defs/headerName""##
+      case .origins:
+        #""type": "array", "maxItems": \#(Manifest.CORS.maximumEntries), "items": {"type": "string", "pattern": "^([*]|null|.*://.*)$"}"#
+      }
+    let defaultText =
+      switch (limit.kind, limit.defaultValue) {
+      case (_, nil), (.origins, _): ""
+      case (.count, let value?), (.truth, let value?): #", "default": \#(value.text(of: limit.kind))"#
+      case (_, let value?): #", "default": "\#(value.text(of: limit.kind))""#
+      }
+    let description = limit.summary.replacing(" May be repeated.", with: "")
+    return #""\#(limit.rawValue)": {\#(type)\#(defaultText), "description": "\#(description)"}"#
+  }
+}

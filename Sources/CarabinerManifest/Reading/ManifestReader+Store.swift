@@ -16,7 +16,7 @@ extension ManifestReader {
       let place = pointer.appending(key)
       switch key {
       case "file": store.file = databaseFile(value, place)
-      case "redis": store.redis = redisStore(value, place)
+      case "redis": store.redis = Manifest.RedisStore.fields.read(value, place, &self)
       case "schema": store.policy.schema = schema(value, place)
       case "key-fields": store.policy.keyFields = keyFields(value, place)
       case "default-key-fields": store.policy.defaultKeyFields = graphQLNames(value, place) ?? store.policy.defaultKeyFields

@@ -120,6 +120,27 @@ extension ManifestReader {
     }
   }
 
+  /// A percentage above zero as a fraction.
+  mutating func positiveShare(_ json: JSONValue, _ pointer: JSONPointer) -> Double? {
+    guard let share = share(json, pointer) else { return nil }
+    guard share > 0 else {
+      problem(.invalidValue, pointer, "the share must be above 0%; write a larger one, or remove the key")
+      return nil
+    }
+    return share
+  }
+
+  /// A percentage as a fraction, such as 5% or 0.5%.
+  mutating func share(_ json: JSONValue, _ pointer: JSONPointer) -> Double? {
+    guard let text = json.string, text.wholeMatch(of: /(100(\.0+)?|[0-9]{1,2}(\.[0-9]+)?)%/) != nil,
+      let percent = Double(text.dropLast())
+    else {
+      problem(.invalidValue, pointer, "\(json) is not a share; write a number from 0 to 100 and a per cent sign, as in 5%")
+      return nil
+    }
+    return percent / 100
+  }
+
   /// A name, or a list of names that is not empty, each with its place.
   mutating func names(_ json: JSONValue?, _ pointer: JSONPointer) -> [(name: String, pointer: JSONPointer)] {
     switch json {

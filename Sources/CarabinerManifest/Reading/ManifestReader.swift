@@ -50,7 +50,10 @@ struct ManifestReader {
       manifest.settings = Manifest.Settings.fields.read(settings, root.appending("settings"), &self) ?? manifest.settings
     }
     if let connect = top["connect"] { readConnect(connect, root.appending("connect")) }
-    if let serve = top["serve"] { readServe(serve, root.appending("serve")) }
+    if let serve = top["serve"] {
+      manifest.serve = Manifest.Serve.fields.read(serve, root.appending("serve"), &self) ?? manifest.serve
+      warnAboutHeaderLists(root.appending("serve"))
+    }
     if let fleet = top["fleet"] { manifest.fleet = self.fleet(fleet, root.appending("fleet")) }
     if let builtIns = top["built-ins"] {
       if manifest.callProtocol == .graphQL {

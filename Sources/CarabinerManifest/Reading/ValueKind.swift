@@ -35,6 +35,46 @@ struct ValueKind<Value: Sendable>: Sendable {
   }
 }
 
+// MARK: Lists
+
+extension ValueKind {
+  /// A list.
+  ///
+  /// - Parameters:
+  ///   - wanted: The name of the list in messages.
+  ///   - counts: The possible numbers of elements, with the message for any other number.
+  static func list<Element: Equatable>(
+    of element: ValueKind<Element>, _ wanted: String, _ counts: ClosedRange<Int> = 0...Int.max, isUnique: Bool = false,
+    _ message: @escaping @Sendable (Int) -> String = { _ in "" }
+  ) -> Self where Value == [Element] {
+    let minimum = counts.lowerBound > 0 ? #", "minItems": \#(counts.lowerBound)"# : ""
+    let maximum = counts.upperBound < Int.max ? #", "maxItems": \#(counts.upperBound)"# : ""
+    return Self(
+      #""type": "array"\#(minimum)\#(maximum)\#(isUnique ? #", "uniqueItems": true"# : ""), "items": {\#(element.schema)}"#,
+      json: { .array($0.map(element.json)) },
+      read: { reader, json, place in
+        guard case .array(let entries) = json else {
+          reader.wrongType(json, place, wanted)
+          return nil
+        }
+        guard counts.contains(entries.count) else {
+          reader.problem(.invalidValue, place, message(entries.count))
+          return nil
+        }
+        var elements: [Element] = []
+        for (index, entry) in entries.enumerated() {
+          let place = place.appending(index)
+          guard let value = element.read(&reader, entry, place) else { continue }
+          if isUnique, elements.contains(value) {
+            reader.problem(.duplicateName, place, "\(entry.string ?? "") is in the list already; remove one of them")
+          }
+          elements.append(value)
+        }
+        return elements
+      })
+  }
+}
+
 // MARK: Words
 
 extension ValueKind where Value: RawRepresentable<String> & CaseIterable {
@@ -148,6 +188,16 @@ extension ValueKind<String> {
   /// The path of an existing file.
   static func file(_ advice: String) -> Self { text { $0.existing($1, $2, advice) } }
 
+  /// A text that is not empty and has a form.
+  static func text(_ schema: String, _ isValid: @escaping @Sendable (String) -> Bool, _ problem: String) -> Self {
+    text(schema) { reader, json, place in
+      guard let text = reader.text(json, place) else { return nil }
+      if isValid(text) { return text }
+      reader.problem(.invalidValue, place, "\(text.debugDescription) \(problem)")
+      return nil
+    }
+  }
+
   /// A text that is not empty, with a check of its own.
   static func text(
     _ schema: String = ##""$ref": "#/$defs/text""##,
@@ -160,8 +210,11 @@ extension ValueKind<String> {
 extension ValueKind<[String]> {
   /// Names of headers, or prefixes of names followed by a star.
   static var headerPatterns: Self {
-    Self(
-      ##""type": "array", "items": {"$ref": "#/$defs/headerPattern"}"##, json: { .array($0.map { .string($0) }) },
-      read: { $0.headerPatterns($1, $2) })
+    list(
+      of: .text(
+        ##""$ref": "#/$defs/headerPattern""##,
+        // A star is allowed only at the end, so that the list shows clearly which headers pass.
+        { HeaderText.isName($0.hasSuffix("*") ? String($0.dropLast()) : $0) && !$0.dropLast().contains("*") },
+        "is not a header name; write a name, or a prefix and a star"), "a list of header names")
   }
 }

@@ -76,7 +76,7 @@ extension Manifest {
           ]
         },
         "settings": {"description": "Limits and timeouts of the whole host.", \(Settings.fields.schema)},
-        "serve": \(serveSchema),
+        "serve": {"description": "The settings of carabiner serve.", \(Serve.fields.schema)},
         "share": {
           "description": "A percentage, such as 5%.",
           "type": "string", "pattern": "^(100([.]0+)?|[0-9]{1,2}([.][0-9]+)?)%$"
@@ -86,8 +86,6 @@ extension Manifest {
           "description": "A header name, or the beginning of names and a star.",
           "type": "string", "pattern": "^[!#$%&'+.^_`|~0-9A-Za-z-]+[*]?$"
         },
-        "limit": {"type": "integer", "minimum": 0, "maximum": \(Operations.highestLimit)},
-        "positiveLimit": {"$ref": "#/$defs/limit", "minimum": 1},
         "headerName": {"type": "string", "pattern": "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"},
         "plugin": \(pluginSchema),
         "call": {
@@ -181,7 +179,10 @@ extension Manifest {
             "results-with-errors": {"type": "boolean", "default": true, "description": "Whether the data of results with errors is kept."}
           }
         },
-        "redisStore": \(redisStoreSchema),
+        "redisStore": {
+          "description": "Servers of Redis or Valkey that hold the store, for all hosts with the same servers and prefix.",
+          \(RedisStore.fields.schema)
+        },
         "graphqlName": {"type": "string", "pattern": "^[_A-Za-z][_0-9A-Za-z]*$"},
         "graphqlNames": {
           "oneOf": [
