@@ -225,7 +225,7 @@ extension Manifest {
           }
         },
         "rule": \(ruleSchema),
-        "upstream": \(upstreamSchema),
+        "upstream": {"description": "Endpoints that serve the same schema.", \(Upstream.fields.schema)},
         "operationType": {"enum": ["query", "mutation", "subscription"]}
       }
     }
