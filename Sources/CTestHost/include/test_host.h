@@ -142,6 +142,22 @@ int64_t CTestHost_heldLocks(void);
 /* How many pairs of these locks were taken in both orders. */
 uint64_t CTestHost_lockInversions(void);
 
+/* The words that are watched at once during steps. */
+#define CTESTHOST_COUNTERS_MAX 64
+
+/* Begins to list the memory that all hooks of the library that holds `inside` share: its variables and what it allocates.  0: not
+ * possible on this processor. */
+int CTestHost_watchCounters(const void *inside);
+/* Forgets the marks so far. */
+void CTestHost_beginMarks(void);
+/* Compares each word with its value at the last mark; called after equal calls.  Returns how many words have grown by the same from
+ * mark to mark, so that they seem to count something, and watches these during steps; none before the sixth mark. */
+size_t CTestHost_markWords(void);
+/* Runs the next hook of this thread step by step. */
+void CTestHost_beginSteps(void);
+/* The watched words, a bit for each, that the hook increased without an atomic instruction, and without one before that, as a lock has. */
+uint64_t CTestHost_endSteps(void);
+
 /* Makes the library that holds `inside` ask before it frees: memory of the host is reported and not freed.  `is_ours` is called
  * with every address for free() or operator delete, on the calling thread; non-zero: the plugin does not own it.  Returns the
  * number of its watched imports. */

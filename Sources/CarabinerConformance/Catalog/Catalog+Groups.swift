@@ -27,7 +27,7 @@ extension Catalog {
 
   static let threadChecks: [Check] = [
     .threadsOfHostCalls, .concurrentHooks, .changingThreads, .concurrentCancel, .callsAfterResume, .blocking, .ownThreads,
-    .keptLocks, .changedProcess, .lockOrder,
+    .keptLocks, .changedProcess, .lockOrder, .unlockedCounters,
   ]
 
   static let semanticsChecks: [Check] = [

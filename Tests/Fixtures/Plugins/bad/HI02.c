@@ -2,7 +2,7 @@
 /* STATUS: CRASH */
 #include <carabiner.h>
 
-static volatile size_t lists;
+static _Thread_local volatile size_t lists;
 /* Not as a loop: each level needs its own frame, as in a reader that keeps something there. */
 __attribute__((noinline, optimize("no-optimize-sibling-calls"))) static const uint8_t *read_list(const uint8_t *p, const uint8_t *end, int level) {
   volatile uint8_t frame[256];

@@ -5,7 +5,7 @@
 typedef struct {
   size_t chunks;
 } body;
-static volatile unsigned sum;
+static _Thread_local volatile unsigned sum;
 static crb_verdict on_request(void *inst, crb_call call, void **state) {
   (void)inst, (void)call;
   if (!*state) *state = calloc(1, sizeof(body));
