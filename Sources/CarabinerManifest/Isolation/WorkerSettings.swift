@@ -72,21 +72,4 @@ package struct WorkerSettings: Sendable, Hashable {
 
   /// The addresses that one process needs: an arena in each direction for each lane and for the control thread, and its memory.
   package func addressBytes(arena: Int, lanes: Int) -> Int { 2 * (lanes + 1) * arena + memoryBytes + Self.otherAddresses }
-
-  /// The values of all keys but `mode` and `group`, in the notation of manifests.
-  var values: [(key: String, text: String)] {
-    [
-      ("workers", "\(workers)"), ("lanes", lanes.map { "\($0)" } ?? "none"), ("memory", ByteSizeText.print(memoryBytes)),
-      ("cpu", processorPercentage.map { "\($0)%" } ?? "none"), ("arena", ByteSizeText.print(arenaBytes)),
-      ("hang", DurationText.print(hang)), ("read", Self.text(readablePaths)), ("environment", Self.text(environment)),
-      (
-        "restart",
-        "{backoff: \(DurationText.print(restarts.backoff)), maximum: \(DurationText.print(restarts.maximum)), "
-          + "after: \(restarts.after), within: \(DurationText.print(restarts.within))}"
-      ),
-      ("confine", confinement.rawValue),
-    ]
-  }
-
-  private static func text(_ list: [String]) -> String { "[\(list.joined(separator: ", "))]" }
 }

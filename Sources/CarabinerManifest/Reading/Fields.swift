@@ -83,10 +83,16 @@ struct Fields<Object: Sendable>: Sendable {
   /// - Parameter schema: The rule as members of the schema, as JSON without braces.
   mutating func rule(_ schema: String, _ check: @escaping Rule) { rules.append((schema, check)) }
 
-  /// Declares a key that the caller reads.
-  mutating func other(_ name: String, _ schema: String, _ description: String = "", missing: String? = nil) {
+  /// Declares a key whose value the caller stores.
+  ///
+  /// - Parameter check: Reports problems of the value; false if there are some.
+  mutating func other(
+    _ name: String, _ schema: String, _ description: String = "", missing: String? = nil,
+    check: @escaping @Sendable (inout ManifestReader, JSONValue, JSONPointer) -> Bool = { _, _, _ in true }
+  ) {
     add(
-      name, schema, description, missing: missing, read: { _, _, _, _ in true }, json: { _ in .null }, isEqual: { _, _ in true })
+      name, schema, description, missing: missing, isFirst: true, read: { reader, json, place, _ in check(&reader, json, place) },
+      json: { _ in .null }, isEqual: { _, _ in true })
   }
 
   /// Declares an object whose keys belong to the same value.
@@ -118,7 +124,8 @@ struct Fields<Object: Sendable>: Sendable {
   /// The members of the schema of the object, as JSON without braces.
   var schema: String {
     let required = fields.filter { $0.missing != nil }.map(\.name)
-    return (required.isEmpty ? "" : #""required": \#(required), "#) + rules.map { "\($0.schema), " }.joined()
+    return (required.isEmpty ? "" : #""required": \#(required), "#)
+      + rules.filter { !$0.schema.isEmpty }.map { "\($0.schema), " }.joined()
       + #""type": "object", "additionalProperties": false, "properties": {"#
       + fields.map(\.schema).joined(separator: ", ") + "}"
   }

@@ -14,41 +14,14 @@ extension ManifestReader {
   }
 
   mutating func readConnect(_ json: JSONValue, _ pointer: JSONPointer) {
-    guard let object = object(json, pointer, knowing: ["codec", "get", "compress-from", "timeout"]) else { return }
+    guard let connect = Manifest.Connect.fields.read(json, pointer, &self) else { return }
+    manifest.connect = connect
     if manifest.callProtocol == .graphQL {
       warn(
         .unusedSetting, pointer, "connect does nothing with protocol: graphql; write protocol: connect or grpc-web, or remove it")
     }
-    for (key, value) in object {
-      let place = pointer.appending(key)
-      switch key {
-      case "codec": manifest.connect.codec = connectCodec(value, place) ?? manifest.connect.codec
-      case "get": manifest.connect.get = connectGET(value, place) ?? manifest.connect.get
-      case "compress-from": manifest.connect.compressFrom = bytes(value, place)
-      case "timeout": manifest.connect.timeout = duration(value, place)
-      default: break
-      }
-    }
     if manifest.callProtocol == .grpcWeb, manifest.connect.get != .never {
       warn(.unusedSetting, pointer.appending("get"), "get does nothing with protocol: grpc-web, which has no GET; remove it")
-    }
-  }
-
-  private mutating func connectCodec(_ json: JSONValue, _ pointer: JSONPointer) -> Manifest.Connect.Codec? {
-    guard let found = json.string.flatMap(Manifest.Connect.Codec.init(rawValue:)) else {
-      problem(
-        .invalidValue, pointer,
-        "\(json) is not a codec; use \(Manifest.Connect.Codec.allCases.map(\.rawValue).joined(separator: " or "))")
-      return nil
-    }
-    return found
-  }
-
-  private mutating func connectGET(_ json: JSONValue, _ pointer: JSONPointer) -> Manifest.Connect.GET? {
-    switch json.string {
-    case "never": .never
-    case "always": .always
-    default: bytes(json, pointer).map { .upTo($0) }
     }
   }
 
@@ -65,4 +38,40 @@ extension ManifestReader {
   }
 
   private var noGraphQLStages: String { "protocol: \(manifest.callProtocol.rawValue) has no GraphQL stages" }
+}
+
+extension Manifest.Connect {
+  static let fields = Fields(Self()) {
+    $0.key("codec", \.codec, .word("is not a codec; use"), "The notation of messages.")
+    $0.key(
+      "get", \.get, .get,
+      "The messages that are sent by GET, if a call has no side effects: never, always, or up to this size. gRPC-Web has no GET.")
+    $0.key(
+      "compress-from", \.compressFrom, .size,
+      "The size from which messages are compressed with gzip. Without it they are not.")
+    $0.key(
+      "timeout", \.timeout, .duration,
+      "The time limit of a call, interceptors included. The server receives it too. Without it there is no limit.")
+  }
+}
+
+extension ValueKind<Manifest.Connect.GET> {
+  fileprivate static var get: Self {
+    Self(
+      #""oneOf": [{"enum": ["never", "always"]}, {\#(ValueKind<Int>.size.schema)}]"#,
+      json: { get in
+        switch get {
+        case .never: "never"
+        case .always: "always"
+        case .upTo(let bytes): .string(ByteSizeText.print(bytes))
+        }
+      },
+      read: { reader, json, place in
+        switch json.string {
+        case "never": .never
+        case "always": .always
+        default: reader.bytes(json, place).map { .upTo($0) }
+        }
+      })
+  }
 }

@@ -1,65 +1,60 @@
 internal import CarabinerFleet
 internal import CarabinerWire
 
-extension ManifestReader {
-  private static let fleetKeys = ["stages", "hold", "halt-after", "on-halt", "promote"]
+/// The keys of `fleet`, whose values are a plan only if they fit together.
+struct RolloutKeys: Sendable {
+  fileprivate var stages = RolloutPlan.standard.stages
+  fileprivate var hold = RolloutPlan.standard.hold
+  fileprivate var failures = RolloutPlan.standard.failuresToHalt
+  fileprivate var effect = RolloutPlan.standard.haltEffect
+  fileprivate var promoter = RolloutPlan.standard.promoter
 
+  static let fields = Fields(Self()) {
+    $0.key(
+      "stages", \.stages,
+      .list(of: .stage, "a list of shares, as in [10%, 50%, 100%]", 1...RolloutPlan.maximumStages) {
+        ($0 == 0 ? RolloutPlanFault.endsBeforeAll : .tooManyStages).description
+      }, "The shares of the gateways that get the manifest, one after the other. They grow, and the last one is 100%.")
+    $0.key(
+      "hold", \.hold, .delay, "The time for which all gateways of a stage serve the manifest before the next stage begins.")
+    $0.key(
+      "halt-after", \.failures, .count(1...RolloutPlan.maximumFailures),
+      "The number of gateways that fail with the manifest before the roll-out halts.")
+    $0.key(
+      "on-halt", \.effect, .word("is not an effect of a halt; use"),
+      "The effect of a halt on gateways that serve the manifest: revert returns to the stable one, stay keeps it.")
+    $0.key(
+      "promote", \.promoter, .word("is not a party that promotes; use"),
+      "The party that makes the manifest the stable one after the last stage: the gateways, or carabiner fleet promote.")
+  }
+}
+
+extension ManifestReader {
   /// The plan of a roll-out; nil if it has a problem.
   mutating func fleet(_ json: JSONValue, _ pointer: JSONPointer) -> RolloutPlan? {
-    guard let object = object(json, pointer, knowing: Self.fleetKeys) else { return nil }
     let count = problems.count
-    let standard = RolloutPlan.standard
-    var (stages, hold, failures) = (standard.stages, standard.hold, standard.failuresToHalt)
-    var (effect, promoter) = (standard.haltEffect, standard.promoter)
-    for (key, value) in object {
-      let place = pointer.appending(key)
-      switch key {
-      case "stages": stages = self.stages(value, place)
-      case "hold": hold = duration(value, place, orZero: true) ?? hold
-      case "halt-after": failures = self.count(value, place, 1...RolloutPlan.maximumFailures) ?? failures
-      case "on-halt": effect = word(value, place, "an effect of a halt") ?? effect
-      case "promote": promoter = word(value, place, "a party that promotes") ?? promoter
-      default: break
-      }
-    }
-    guard problems.count == count else { return nil }
+    guard let keys = RolloutKeys.fields.read(json, pointer, &self), problems.count == count else { return nil }
     do throws(RolloutPlanFault) {
       return try RolloutPlan(
-        stages: stages, hold: hold, failuresToHalt: failures, haltEffect: effect, promoter: promoter)
+        stages: keys.stages, hold: keys.hold, failuresToHalt: keys.failures, haltEffect: keys.effect, promoter: keys.promoter)
     } catch {
       problem(.invalidValue, pointer.appending("stages"), error.description)
       return nil
     }
   }
+}
 
-  private mutating func stages(_ json: JSONValue, _ pointer: JSONPointer) -> [Share] {
-    guard case .array(let entries) = json else {
-      wrongType(json, pointer, "a list of shares, as in [10%, 50%, 100%]")
-      return []
-    }
-    guard entries.count <= RolloutPlan.maximumStages else {
-      problem(.invalidValue, pointer, RolloutPlanFault.tooManyStages.description)
-      return []
-    }
-    return entries.enumerated().compactMap { index, entry in
-      guard let share = entry.string.flatMap({ Share($0) }) else {
-        problem(
-          .invalidValue, pointer.appending(index),
-          "\(entry) is not a share of the nodes; write a number above 0 and up to 100 with a per cent sign, as in 5% or 0.5%")
+extension ValueKind<Share> {
+  fileprivate static var stage: Self {
+    Self(
+      #""type": "string", "pattern": "^(100([.]0{1,2})?|[0-9]{1,2}([.][0-9]{1,2})?)%$", "not": {"pattern": "^[0.]+%$"}"#,
+      json: { .string($0.description) },
+      read: { reader, json, place in
+        if let share = json.string.flatMap({ Share($0) }) { return share }
+        reader.problem(
+          .invalidValue, place,
+          "\(json) is not a share of the nodes; write a number above 0 and up to 100 with a per cent sign, as in 5% or 0.5%")
         return nil
-      }
-      return share
-    }
-  }
-
-  private mutating func word<Word: RawRepresentable<String> & CaseIterable>(
-    _ json: JSONValue, _ pointer: JSONPointer, _ meaning: String
-  ) -> Word? {
-    guard let word = json.string.flatMap(Word.init) else {
-      let known = Word.allCases.map(\.rawValue).joined(separator: " or ")
-      problem(.invalidValue, pointer, "\(json) is not \(meaning); use \(known)")
-      return nil
-    }
-    return word
+      })
   }
 }

@@ -58,7 +58,7 @@ extension ManifestReader {
     }
     let place = pointer.appending("name")
     guard let name = text(json, place) else { return nil }
-    guard isName(name) else {
+    guard Self.isName(name) else {
       problem(.invalidValue, place, "\(name.debugDescription) is not a name; use lower-case letters, digits and -")
       return nil
     }
@@ -74,7 +74,7 @@ extension ManifestReader {
     return name
   }
 
-  func isName(_ name: String) -> Bool {
+  static func isName(_ name: String) -> Bool {
     name.utf8.allSatisfy { byte in
       (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
         || byte == UInt8(ascii: "-")

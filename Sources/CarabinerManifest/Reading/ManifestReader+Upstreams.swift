@@ -8,7 +8,7 @@ extension ManifestReader {
     }
     for (name, value) in entries {
       let place = pointer.appending(name)
-      guard !name.isEmpty, isName(name) else {
+      guard !name.isEmpty, Self.isName(name) else {
         problem(.invalidValue, place, "\(name.debugDescription) is not an upstream name; use letters a-z, digits and -")
         continue
       }

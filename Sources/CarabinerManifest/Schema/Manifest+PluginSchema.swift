@@ -11,7 +11,7 @@ extension Manifest {
         "name": {"$ref": "#/$defs/name", "description": "The name in lists; not the name of a built-in stage."},
         "file": {"$ref": "#/$defs/text", "description": "The .so file, relative to the manifest."},
         "url": {
-          "type": "string", "pattern": "\(downloadPattern)[!$-~]+$", "not": {"pattern": "[$][{]"},
+          "type": "string", "pattern": "\(Download.pattern)[!$-~]+$", "not": {"pattern": "[$][{]"},
           "description": "The URL of the .so file, instead of file: https, or http on this machine. It needs sha256."
         },
         "ffi": {"$ref": "#/$defs/call"},
@@ -41,7 +41,17 @@ extension Manifest {
         "enabled": {
           "type": "boolean", "default": true, "description": "Whether the plugin runs. CARABINER_ENABLE and CARABINER_DISABLE override it."
         },
-        "isolation": \(isolationSchema)
+        "isolation": {
+          "description": "The process that the plugin runs in: the host's, or a confined one. CARABINER_ISOLATE overrides in-process.",
+          "default": "in-process",
+          "oneOf": [
+            {"enum": ["in-process", "worker"]},
+            {
+              "description": "A worker is a confined process. Entries of a group share it and must have the same values of all other keys.",
+              \(WorkerSettings.fields.schema)
+            }
+          ]
+        }
       },
       "not": {
         "required": ["mandatory", "enabled"],

@@ -34,15 +34,16 @@ extension Manifest {
         },
         "headers": {
           "description": "Headers of every request to the upstream. Values may contain ${env:NAME} and ${file:path}.",
-          "type": "object",
-          "propertyNames": {"pattern": "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"},
-          "additionalProperties": {"type": "string", "not": {"pattern": "[\\\\r\\\\n\\\\u0000]"}}
+          \(ValueKind<HTTPHeaders>.headers.schema)
         },
         "settings": {"$ref": "#/$defs/settings"},
-        "connect": \(connectSchema),
+        "connect": {"description": "The settings of calls with protocol: connect or grpc-web.", \(Connect.fields.schema)},
         "serve": {"$ref": "#/$defs/serve"},
         "plugins": {"type": "array", "items": {"$ref": "#/$defs/plugin"}},
-        "downloads": \(downloadSchema),
+        "downloads": {
+          "description": "Headers and certificate authorities for downloads of plugins with url. The entry with the longest prefix counts.",
+          "type": "array", "items": {\(Download.fields.schema)}
+        },
         "built-ins": {"$ref": "#/$defs/builtIns"},
         "chain": {"$ref": "#/$defs/lists"},
         "rules": {
@@ -50,7 +51,10 @@ extension Manifest {
           "type": "array",
           "items": {"$ref": "#/$defs/rule"}
         },
-        "fleet": \(fleetSchema)
+        "fleet": {
+          "description": "The roll-out of this manifest to the gateways of a fleet. Only for manifests that carabiner fleet push publishes.",
+          \(RolloutKeys.fields.schema)
+        }
       },
       "not": {"required": ["endpoint", "upstreams"], "properties": {"upstreams": {"required": ["main"]}}},
       "$defs": {
