@@ -65,9 +65,6 @@ package struct ManifestDifference: Sendable, Hashable {
 
   private static func changes(from old: Manifest.Plugin, to new: Manifest.Plugin) -> [String] {
     var changes: [String] = []
-    func compare<Value: Equatable>(_ what: String, _ path: KeyPath<Manifest.Plugin, Value>) {
-      if old[keyPath: path] != new[keyPath: path] { changes.append(what) }
-    }
     switch (old.source, new.source) {
     case (.file(let before, let oldPin), .file(let after, let newPin)):
       if before != after { changes.append("file \(before) becomes \(after)") }
@@ -79,20 +76,9 @@ package struct ManifestDifference: Sendable, Hashable {
         changes.append(before == after ? "the query of url" : "url \(before) becomes \(after)")
       }
       if oldPin != newPin { changes.append("sha256") }
-    case (.ffi, .ffi): compare("ffi", \.source)
+    case (.ffi, .ffi): if old.source != new.source { changes.append("ffi") }
     default: changes.append("its source")
     }
-    compare("interceptor", \.interceptor)
-    compare("config", \.configuration)
-    compare("grants", \.grants)
-    compare("library-paths", \.libraryPaths)
-    compare("on-fault", \.onFault)
-    compare("timeout", \.timeout)
-    compare("messages-to-clients", \.sendsMessagesToClients)
-    compare("maximum-buffers", \.maximumBufferBytes)
-    compare("mandatory", \.isMandatory)
-    compare("enabled", \.isEnabled)
-    compare("isolation", \.isolation)
-    return changes
+    return changes + Manifest.Plugin.fields.differences(old, new)
   }
 }

@@ -87,11 +87,12 @@ struct Fields<Object: Sendable>: Sendable {
   ///
   /// - Parameter check: Reports problems of the value; false if there are some.
   mutating func other(
-    _ name: String, _ schema: String, _ description: String = "", missing: String? = nil,
+    _ name: String, _ schema: String, _ description: String = "", missing: String? = nil, isFirst: Bool = true,
     check: @escaping @Sendable (inout ManifestReader, JSONValue, JSONPointer) -> Bool = { _, _, _ in true }
   ) {
     add(
-      name, schema, description, missing: missing, isFirst: true, read: { reader, json, place, _ in check(&reader, json, place) },
+      name, schema, description, missing: missing, isFirst: isFirst,
+      read: { reader, json, place, _ in check(&reader, json, place) },
       json: { _ in .null }, isEqual: { _, _ in true })
   }
 

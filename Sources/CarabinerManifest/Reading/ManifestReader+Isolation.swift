@@ -1,16 +1,15 @@
 internal import CarabinerWire
 
 extension ManifestReader {
-  /// The process of an entry. The group is by default the entry's name.
-  mutating func isolation(_ json: JSONValue, _ pointer: JSONPointer, of name: String) -> Isolation? {
+  /// The process of an entry. The group is empty if the manifest names none.
+  mutating func isolation(_ json: JSONValue, _ pointer: JSONPointer) -> Isolation? {
     switch json {
     case .string:
       guard isMode(json, pointer) else { return nil }
-      return json.string == "worker" ? .worker(WorkerSettings(group: name)) : .inProcess
+      return json.string == "worker" ? .worker(WorkerSettings(group: "")) : .inProcess
     case .object(let object):
       let fields = WorkerSettings.fields
-      guard var settings = fields.read(json, pointer, &self) else { return nil }
-      if object["group"] == nil { settings.group = name }
+      guard let settings = fields.read(json, pointer, &self) else { return nil }
       guard object["mode"]?.string != "worker" else { return .worker(settings) }
       for key in object.keys where key != "mode" && fields.names.contains(key) {
         problem(

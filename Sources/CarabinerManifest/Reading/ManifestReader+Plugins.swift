@@ -2,15 +2,6 @@ internal import CarabinerABI
 internal import CarabinerWire
 
 extension ManifestReader {
-  private static let pluginKeys = [
-    "name", "file", "url", "ffi", "sha256", "interceptor", "config", "grants", "library-paths", "on-fault", "timeout",
-    "messages-to-clients", "maximum-buffers", "mandatory", "enabled", "isolation",
-  ]
-  /// Keys that are valid only for a library and not for a declared call.
-  private static let libraryKeys = [
-    "sha256", "interceptor", "config", "grants", "on-fault", "timeout", "messages-to-clients", "maximum-buffers", "isolation",
-  ]
-
   mutating func readPlugins(_ json: JSONValue, _ pointer: JSONPointer) {
     guard case .array(let entries) = json else { return wrongType(json, pointer, "a list of plugins") }
     var plugins: [Manifest.Plugin] = []
@@ -22,41 +13,22 @@ extension ManifestReader {
   }
 
   private mutating func readPlugin(_ json: JSONValue, _ pointer: JSONPointer) -> Manifest.Plugin? {
-    guard let object = object(json, pointer, knowing: Self.pluginKeys) else { return nil }
-    let name = pluginName(object["name"], pointer)
-    let source = source(object, pointer)
-    var plugin = Manifest.Plugin(name: name ?? "", source: source ?? .ffi(.null), pointer: pointer)
-    for (key, value) in object {
-      let place = pointer.appending(key)
-      switch key {
-      case "interceptor": plugin.interceptor = text(value, place)
-      case "config": plugin.configuration = configuration(value, place)
-      case "grants": plugin.grants = grants(value, place)
-      case "library-paths": plugin.libraryPaths = libraryPaths(value, place)
-      case "on-fault": plugin.onFault = faultPolicy(value, place)
-      case "timeout": plugin.timeout = duration(value, place)
-      case "messages-to-clients": plugin.sendsMessagesToClients = truth(value, place) ?? false
-      case "maximum-buffers": plugin.maximumBufferBytes = bytes(value, place) ?? plugin.maximumBufferBytes
-      case "mandatory": plugin.isMandatory = truth(value, place) ?? false
-      case "enabled": plugin.isEnabled = truth(value, place) ?? true
-      case "isolation": plugin.isolation = isolation(value, place, of: plugin.name) ?? .inProcess
-      default: break
-      }
-    }
-    if plugin.isMandatory, !plugin.isEnabled {
-      problem(
-        .invalidValue, pointer.appending("enabled"),
-        "a mandatory plugin cannot be disabled; remove enabled: false or mandatory: true")
-    }
-    return name == nil || source == nil ? nil : plugin
-  }
-
-  private mutating func pluginName(_ json: JSONValue?, _ pointer: JSONPointer) -> String? {
-    guard let json else {
-      problem(.missing, pointer, "the plugin has no name; write name: with its name for lists")
+    guard case .object(let object) = json else {
+      wrongType(json, pointer, "an object")
       return nil
     }
-    let place = pointer.appending("name")
+    let name = object["name"].flatMap { pluginName($0, pointer.appending("name")) }
+    let source = source(object, pointer)
+    guard var plugin = Manifest.Plugin.fields.read(json, pointer, &self), let name, let source else { return nil }
+    (plugin.name, plugin.source, plugin.pointer) = (name, source, pointer)
+    if case .worker(var settings) = plugin.isolation, settings.group.isEmpty {
+      settings.group = name
+      plugin.isolation = .worker(settings)
+    }
+    return plugin
+  }
+
+  private mutating func pluginName(_ json: JSONValue, _ place: JSONPointer) -> String? {
     guard let name = text(json, place) else { return nil }
     guard Self.isName(name) else {
       problem(.invalidValue, place, "\(name.debugDescription) is not a name; use lower-case letters, digits and -")
@@ -94,7 +66,7 @@ extension ManifestReader {
       return path.map { .file($0, pin: digest) }
     case (_, let url?, _): return downloaded(url, object["sha256"], pointer)
     case (_, _, let declaration?):
-      for key in Self.libraryKeys where object.contains(key) {
+      for key in Manifest.Plugin.libraryKeys where object.contains(key) {
         problem(.invalidValue, pointer.appending(key), "\(key) is not allowed beside ffi; remove it")
       }
       guard case .object = declaration else {
@@ -133,16 +105,7 @@ extension ManifestReader {
     return digits.lowercased()
   }
 
-  private mutating func configuration(_ json: JSONValue, _ pointer: JSONPointer) -> JSONValue {
-    guard case .object = json else {
-      wrongType(json, pointer, "an object")
-      return .object([:])
-    }
-    for (place, text) in json.texts(at: pointer) { checkReferences(text, place) }
-    return json
-  }
-
-  private mutating func faultPolicy(_ json: JSONValue, _ pointer: JSONPointer) -> FaultPolicy {
+  fileprivate mutating func faultPolicy(_ json: JSONValue, _ pointer: JSONPointer) -> FaultPolicy {
     guard let policy = json.string.flatMap(FaultPolicy.init) else {
       problem(
         .invalidValue, pointer,
@@ -152,7 +115,7 @@ extension ManifestReader {
     return policy
   }
 
-  private mutating func libraryPaths(_ json: JSONValue, _ pointer: JSONPointer) -> Set<String> {
+  fileprivate mutating func libraryPaths(_ json: JSONValue, _ pointer: JSONPointer) -> Set<String> {
     guard case .array(let entries) = json else {
       wrongType(json, pointer, "a list of texts, as readelf -d shows them")
       return []
@@ -166,7 +129,7 @@ extension ManifestReader {
     return paths
   }
 
-  private mutating func grants(_ json: JSONValue, _ pointer: JSONPointer) -> Set<String> {
+  fileprivate mutating func grants(_ json: JSONValue, _ pointer: JSONPointer) -> Set<String> {
     guard case .array(let entries) = json else {
       wrongType(json, pointer, "a list of services")
       return []
@@ -184,5 +147,87 @@ extension ManifestReader {
       if !grants.insert(name).inserted { problem(.duplicateName, place, "\(name) is granted already; remove one of them") }
     }
     return grants
+  }
+}
+
+extension Manifest.Plugin {
+  /// Keys that are valid only for a library and not for a declared call.
+  fileprivate static let libraryKeys = [
+    "sha256", "interceptor", "config", "grants", "on-fault", "timeout", "messages-to-clients", "maximum-buffers", "isolation",
+  ]
+
+  static let fields = Fields(Self(name: "", source: .ffi(.null), pointer: JSONPointer())) {
+    $0.other(
+      "name", ##""$ref": "#/$defs/name""##, "The name in lists; not the name of a built-in stage.",
+      missing: "the plugin has no name; write name: with its name for lists", isFirst: false)
+    $0.other("file", ValueKind<String>.text.schema, "The .so file, relative to the manifest.")
+    $0.other(
+      "url", #""type": "string", "pattern": "\#(Manifest.Download.pattern)[!$-~]+$", "not": {"pattern": "[$][{]"}"#,
+      "The URL of the .so file, instead of file: https, or http on this machine. It needs sha256.")
+    $0.other("ffi", ##""$ref": "#/$defs/call""##)
+    $0.other(
+      "sha256", #""type": "string", "pattern": "^[0-9A-Fa-f]{64}$""#, "The digest of the file. Any other file is refused.")
+    $0.key("interceptor", \.interceptor, .text, "The id of the interceptor, if the library has several.")
+    $0.key("config", \.configuration, .objectWithReferences, "The configuration, checked against the plugin's own schema.")
+    $0.key("grants", \.grants, .grants)
+    $0.key(
+      "library-paths", \.libraryPaths, .libraryPaths,
+      "Allowed entries of RPATH and RUNPATH, and paths in NEEDED, as readelf -d shows them.")
+    $0.key(
+      "on-fault", \.onFault, .faultPolicy,
+      "The effect of a fault on a request: fail; skip the plugin; open-after-5: fail, and skip the plugin after five faults in a row.",
+      usual: "fail")
+    $0.key("timeout", \.timeout, .duration, "The longest time that one hook may be suspended.")
+    $0.key(
+      "messages-to-clients", \.sendsMessagesToClients, .truth,
+      "Whether clients get message and detail of a rejection with a status of 400 to 499 or 503.")
+    $0.key("maximum-buffers", \.maximumBufferBytes, .size, "The most bytes of buffers that the plugin may hold.")
+    $0.key("mandatory", \.isMandatory, .truth, "Whether the plugin cannot be switched off.")
+    $0.key(
+      "enabled", \.isEnabled, .truth, "Whether the plugin runs. CARABINER_ENABLE and CARABINER_DISABLE override it.")
+    $0.key(
+      "isolation", \.isolation, .isolation,
+      "The process that the plugin runs in: the host's, or a confined one. CARABINER_ISOLATE overrides in-process.",
+      usual: "in-process")
+    let libraryOnly = libraryKeys.map { #""\#($0)": false"# }.joined(separator: ", ")
+    $0.rule(
+      #"""
+      "oneOf": [{"required": ["file"]}, {"required": ["url"]}, {"required": ["ffi"]}],
+      "dependentSchemas": {"url": {"required": ["sha256"]}, "ffi": {"properties": {\#(libraryOnly)}}},
+      "not": {"required": ["mandatory", "enabled"], "properties": {"mandatory": {"const": true}, "enabled": {"const": false}}}
+      """#
+    ) { reader, plugin, _, pointer in
+      guard plugin.isMandatory, !plugin.isEnabled else { return }
+      reader.problem(
+        .invalidValue, pointer.appending("enabled"),
+        "a mandatory plugin cannot be disabled; remove enabled: false or mandatory: true")
+    }
+  }
+}
+
+extension ValueKind<Set<String>> {
+  fileprivate static var grants: Self {
+    let services = JSONValue.array(Manifest.Plugin.grantableServices.sorted().map { .string($0) })
+    return Self(#""type": "array", "uniqueItems": true, "items": {"enum": \#(services)}"#) { $0.grants($1, $2) }
+  }
+
+  fileprivate static var libraryPaths: Self {
+    Self(#""type": "array", "uniqueItems": true, "items": {\#(ValueKind<String>.text.schema)}"#) { $0.libraryPaths($1, $2) }
+  }
+}
+
+extension ValueKind<FaultPolicy> {
+  fileprivate static var faultPolicy: Self {
+    Self(#""type": "string", "pattern": "^(fail|skip|open-after-([1-9][0-9]?[0-9]?|1000))$""#) { $0.faultPolicy($1, $2) }
+  }
+}
+
+extension ValueKind<Isolation> {
+  fileprivate static var isolation: Self {
+    let description =
+      "A worker is a confined process. Entries of a group share it and must have the same values of all other keys."
+    return Self(
+      #""oneOf": [{"enum": ["in-process", "worker"]}, {"description": "\#(description)", \#(WorkerSettings.fields.schema)}]"#
+    ) { $0.isolation($1, $2) }
   }
 }

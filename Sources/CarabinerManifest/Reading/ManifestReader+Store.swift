@@ -4,34 +4,10 @@ internal import CarabinerWire
 internal import Glibc
 
 extension ManifestReader {
-  private static let storeKeys = [
-    "file", "redis", "schema", "key-fields", "default-key-fields", "field-policies", "maximum-ages", "default-maximum-age",
-    "results-with-errors",
-  ]
-
   mutating func readStore(_ json: JSONValue, _ pointer: JSONPointer) {
-    guard let object = object(json, pointer, knowing: Self.storeKeys) else { return }
-    var store = Manifest.Store()
-    for (key, value) in object {
-      let place = pointer.appending(key)
-      switch key {
-      case "file": store.file = databaseFile(value, place)
-      case "redis": store.redis = Manifest.RedisStore.fields.read(value, place, &self)
-      case "schema": store.policy.schema = schema(value, place)
-      case "key-fields": store.policy.keyFields = keyFields(value, place)
-      case "default-key-fields": store.policy.defaultKeyFields = graphQLNames(value, place) ?? store.policy.defaultKeyFields
-      case "maximum-ages": store.policy.maximumAges = maximumAges(value, place)
-      case "default-maximum-age": store.policy.defaultMaximumAge = duration(value, place, orZero: true)?.seconds
-      case "results-with-errors": store.keepsResultsWithErrors = truth(value, place) ?? store.keepsResultsWithErrors
-      default: break
-      }
-    }
-    if object["file"] != nil, object["redis"] != nil {
-      problem(
-        .invalidValue, pointer.appending("redis"), "file and redis both name the place of the store; remove one of them")
-    }
+    guard var store = Manifest.Store.fields.read(json, pointer, &self) else { return }
     // Field policies are checked against the keys of objects, so all keys are read first.
-    if let policies = object["field-policies"] {
+    if let policies = json["field-policies"] {
       store.policy.fieldPolicies = fieldPolicies(policies, pointer.appending("field-policies"), of: store.policy)
     }
     manifest.store = store
@@ -79,7 +55,7 @@ extension ManifestReader {
   }
 
   /// The path of a file that exists or can be created.
-  private mutating func databaseFile(_ json: JSONValue, _ pointer: JSONPointer) -> String? {
+  fileprivate mutating func databaseFile(_ json: JSONValue, _ pointer: JSONPointer) -> String? {
     guard let path = path(json, pointer) else { return nil }
     // A path that ends in "/." exists only for a folder.
     guard unsafe access("\(path)/.", F_OK) != 0 else {
@@ -95,7 +71,7 @@ extension ManifestReader {
   }
 
   /// The schema in a file.
-  private mutating func schema(_ json: JSONValue, _ pointer: JSONPointer) -> GraphQLSchemaTypes? {
+  fileprivate mutating func schema(_ json: JSONValue, _ pointer: JSONPointer) -> GraphQLSchemaTypes? {
     guard let path = existing(json, pointer, "correct the path, or remove the key") else { return nil }
     let limits = GraphQLSchemaTypes.defaultLimits
     do {
@@ -113,7 +89,7 @@ extension ManifestReader {
     return nil
   }
 
-  private mutating func keyFields(_ json: JSONValue, _ pointer: JSONPointer) -> [String: [String]] {
+  fileprivate mutating func keyFields(_ json: JSONValue, _ pointer: JSONPointer) -> [String: [String]] {
     guard case .object(let object) = json else {
       wrongType(json, pointer, "an object of fields by type")
       return [:]
@@ -130,7 +106,7 @@ extension ManifestReader {
     return fields
   }
 
-  private mutating func maximumAges(_ json: JSONValue, _ pointer: JSONPointer) -> [String: Double] {
+  fileprivate mutating func maximumAges(_ json: JSONValue, _ pointer: JSONPointer) -> [String: Double] {
     guard case .object(let object) = json else {
       wrongType(json, pointer, "an object of durations by type or field")
       return [:]
@@ -190,7 +166,7 @@ extension ManifestReader {
   // MARK: Names of GraphQL
 
   /// A name, or a list of names; nil if one of them is not valid.
-  private mutating func graphQLNames(
+  fileprivate mutating func graphQLNames(
     _ json: JSONValue, _ pointer: JSONPointer, orNone: Bool = true, arePaths: Bool = false
   ) -> [String]? {
     switch json {
@@ -234,5 +210,64 @@ extension ManifestReader {
     let isDigit = { (byte: UInt8) in byte &- UInt8(ascii: "0") < 10 }
     guard let first = text.utf8.first, !isDigit(first) else { return false }
     return text.utf8.allSatisfy { isDigit($0) || ($0 | 0x20) &- UInt8(ascii: "a") < 26 || $0 == UInt8(ascii: "_") }
+  }
+}
+
+extension Manifest.Store {
+  static let fields = Fields(Self()) {
+    $0.key(
+      "file", \.file, .text { $0.databaseFile($1, $2) },
+      "A SQLite database, relative to the manifest. It is created if it does not exist. Without it the store is in memory.")
+    $0.key(
+      "redis", \.redis, .object(Manifest.RedisStore.fields),
+      "Servers of Redis or Valkey that hold the store, for all hosts with the same servers and prefix.")
+    $0.key(
+      "schema", \.policy.schema, ValueKind(ValueKind<String>.text.schema) { $0.schema($1, $2) },
+      "The schema of the server (SDL), relative to the manifest. Without it types are learnt from responses.")
+    $0.key(
+      "key-fields", \.policy.keyFields,
+      ValueKind(
+        ##""type": "object", "propertyNames": {"$ref": "#/$defs/graphqlName"}, "##
+          + ##""additionalProperties": {"$ref": "#/$defs/graphqlNames"}"##
+      ) { $0.keyFields($1, $2) }, "The fields that identify an object, by type. An empty list for none.")
+    $0.key(
+      "default-key-fields", \.policy.defaultKeyFields,
+      ValueKind(##""$ref": "#/$defs/graphqlNames""##) { $0.graphQLNames($1, $2) },
+      "The fields that identify an object of any other type.", usual: "id")
+    $0.other(
+      "field-policies",
+      ##"""
+      "type": "object",
+      "propertyNames": {"pattern": "^[_A-Za-z][_0-9A-Za-z]*[.][_A-Za-z][_0-9A-Za-z]*$"},
+      "additionalProperties": {
+        "type": "object",
+        "required": ["type", "arguments"],
+        "additionalProperties": false,
+        "properties": {
+          "type": {"$ref": "#/$defs/graphqlName"},
+          "arguments": {
+            "$ref": "#/$defs/graphqlPaths", "minItems": 1,
+            "description": "One argument per key field, in the same order. input.name is a member of an input object."
+          }
+        }
+      }
+      """##, "Fields, such as Query.book, whose arguments identify the object that they return.")
+    $0.key(
+      "maximum-ages", \.policy.maximumAges,
+      ValueKind(
+        #""type": "object", "propertyNames": {"pattern": "^[_A-Za-z][_0-9A-Za-z]*([.][_A-Za-z][_0-9A-Za-z]*)?$"}, "#
+          + ##""additionalProperties": {"$ref": "#/$defs/delay"}"##
+      ) { $0.maximumAges($1, $2) },
+      "The time for which a value is valid, by type (Book) or field (Book.price). A field wins over its type.")
+    $0.key(
+      "default-maximum-age", \.policy.defaultMaximumAge, .delay,
+      "The time for which all other values are valid. Without it there is no limit.")
+    $0.key(
+      "results-with-errors", \.keepsResultsWithErrors, .truth, "Whether the data of results with errors is kept.")
+    $0.rule(#""not": {"required": ["file", "redis"]}"#) { reader, _, members, pointer in
+      guard members["file"] != nil, members["redis"] != nil else { return }
+      reader.problem(
+        .invalidValue, pointer.appending("redis"), "file and redis both name the place of the store; remove one of them")
+    }
   }
 }

@@ -91,7 +91,7 @@ extension Manifest {
           "type": "string", "pattern": "^[!#$%&'+.^_`|~0-9A-Za-z-]+[*]?$"
         },
         "headerName": {"type": "string", "pattern": "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"},
-        "plugin": \(pluginSchema),
+        "plugin": {\(Plugin.fields.schema)},
         "call": {
           "description": "A call of one function of an unmodified C library. Its result is written into a request header.",
           "type": "object",
@@ -129,63 +129,10 @@ extension Manifest {
               \(MaxRetryInterceptor.Configuration.fields.schema)
             },
             "persisted-queries": {\(AutomaticPersistedQueryInterceptor.Configuration.fields.schema)},
-            "store": {"$ref": "#/$defs/store"}
+            "store": {
+              "description": "The normalized store. The types of the roots are Query, Mutation and Subscription.", \(Store.fields.schema)
+            }
           }
-        },
-        "store": {
-          "description": "The normalized store. The types of the roots are Query, Mutation and Subscription.",
-          "type": "object",
-          "not": {"required": ["file", "redis"]},
-          "additionalProperties": false,
-          "properties": {
-            "file": {
-              "$ref": "#/$defs/text",
-              "description": "A SQLite database, relative to the manifest. It is created if it does not exist. Without it the store is in memory."
-            },
-            "redis": {"$ref": "#/$defs/redisStore"},
-            "schema": {
-              "$ref": "#/$defs/text",
-              "description": "The schema of the server (SDL), relative to the manifest. Without it types are learnt from responses."
-            },
-            "key-fields": {
-              "description": "The fields that identify an object, by type. An empty list for none.",
-              "type": "object",
-              "propertyNames": {"$ref": "#/$defs/graphqlName"},
-              "additionalProperties": {"$ref": "#/$defs/graphqlNames"}
-            },
-            "default-key-fields": {
-              "$ref": "#/$defs/graphqlNames", "default": "id", "description": "The fields that identify an object of any other type."
-            },
-            "field-policies": {
-              "description": "Fields, such as Query.book, whose arguments identify the object that they return.",
-              "type": "object",
-              "propertyNames": {"pattern": "^[_A-Za-z][_0-9A-Za-z]*[.][_A-Za-z][_0-9A-Za-z]*$"},
-              "additionalProperties": {
-                "type": "object",
-                "required": ["type", "arguments"],
-                "additionalProperties": false,
-                "properties": {
-                  "type": {"$ref": "#/$defs/graphqlName"},
-                  "arguments": {
-                    "$ref": "#/$defs/graphqlPaths", "minItems": 1,
-                    "description": "One argument per key field, in the same order. input.name is a member of an input object."
-                  }
-                }
-              }
-            },
-            "maximum-ages": {
-              "description": "The time for which a value is valid, by type (Book) or field (Book.price). A field wins over its type.",
-              "type": "object",
-              "propertyNames": {"pattern": "^[_A-Za-z][_0-9A-Za-z]*([.][_A-Za-z][_0-9A-Za-z]*)?$"},
-              "additionalProperties": {"$ref": "#/$defs/delay"}
-            },
-            "default-maximum-age": {"$ref": "#/$defs/delay", "description": "The time for which all other values are valid. Without it there is no limit."},
-            "results-with-errors": {"type": "boolean", "default": true, "description": "Whether the data of results with errors is kept."}
-          }
-        },
-        "redisStore": {
-          "description": "Servers of Redis or Valkey that hold the store, for all hosts with the same servers and prefix.",
-          \(RedisStore.fields.schema)
         },
         "graphqlName": {"type": "string", "pattern": "^[_A-Za-z][_0-9A-Za-z]*$"},
         "graphqlNames": {
