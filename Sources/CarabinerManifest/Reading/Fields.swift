@@ -85,13 +85,15 @@ struct Fields<Object: Sendable>: Sendable {
 
   /// Declares a key whose value the caller stores.
   ///
-  /// - Parameter check: Reports problems of the value; false if there are some.
+  /// - Parameters:
+  ///   - missing: The problem of an object without the key; empty if the caller reports it, nil if the key may be left out.
+  ///   - check: Reports problems of the value; false if there are some.
   mutating func other(
-    _ name: String, _ schema: String, _ description: String = "", missing: String? = nil, isFirst: Bool = true,
+    _ name: String, _ schema: String, _ description: String = "", missing: String? = nil,
     check: @escaping @Sendable (inout ManifestReader, JSONValue, JSONPointer) -> Bool = { _, _, _ in true }
   ) {
     add(
-      name, schema, description, missing: missing, isFirst: isFirst,
+      name, schema, description, missing: missing, isFirst: true,
       read: { reader, json, place, _ in check(&reader, json, place) },
       json: { _ in .null }, isEqual: { _, _ in true })
   }
@@ -152,7 +154,7 @@ struct Fields<Object: Sendable>: Sendable {
   func read(_ members: JSONObject, _ pointer: JSONPointer, _ reader: inout ManifestReader, _ standard: Object) -> Object? {
     var object = standard
     for field in fields where members[field.name] == nil {
-      guard let missing = field.missing else { continue }
+      guard let missing = field.missing, !missing.isEmpty else { continue }
       reader.problem(.missing, pointer, missing)
       if field.isFirst { return nil }
     }

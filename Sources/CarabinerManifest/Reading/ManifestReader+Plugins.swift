@@ -17,7 +17,7 @@ extension ManifestReader {
       wrongType(json, pointer, "an object")
       return nil
     }
-    let name = object["name"].flatMap { pluginName($0, pointer.appending("name")) }
+    let name = pluginName(object["name"], pointer)
     let source = source(object, pointer)
     guard var plugin = Manifest.Plugin.fields.read(json, pointer, &self), let name, let source else { return nil }
     (plugin.name, plugin.source, plugin.pointer) = (name, source, pointer)
@@ -28,7 +28,12 @@ extension ManifestReader {
     return plugin
   }
 
-  private mutating func pluginName(_ json: JSONValue, _ place: JSONPointer) -> String? {
+  private mutating func pluginName(_ json: JSONValue?, _ pointer: JSONPointer) -> String? {
+    guard let json else {
+      problem(.missing, pointer, "the plugin has no name; write name: with its name for lists")
+      return nil
+    }
+    let place = pointer.appending("name")
     guard let name = text(json, place) else { return nil }
     guard Self.isName(name) else {
       problem(.invalidValue, place, "\(name.debugDescription) is not a name; use lower-case letters, digits and -")
@@ -159,7 +164,7 @@ extension Manifest.Plugin {
   static let fields = Fields(Self(name: "", source: .ffi(.null), pointer: JSONPointer())) {
     $0.other(
       "name", ##""$ref": "#/$defs/name""##, "The name in lists; not the name of a built-in stage.",
-      missing: "the plugin has no name; write name: with its name for lists", isFirst: false)
+      missing: "")
     $0.other("file", ValueKind<String>.text.schema, "The .so file, relative to the manifest.")
     $0.other(
       "url", #""type": "string", "pattern": "\#(Manifest.Download.pattern)[!$-~]+$", "not": {"pattern": "[$][{]"}"#,

@@ -66,7 +66,9 @@ extension ValueKind {
           let place = place.appending(index)
           guard let value = element.read(&reader, entry, place) else { continue }
           if isUnique, elements.contains(value) {
-            reader.problem(.duplicateName, place, "\(entry.string ?? "") is in the list already; remove one of them")
+            // A text may have a normal form.
+            let text = value as? String ?? entry.string ?? ""
+            reader.problem(.duplicateName, place, "\(text) is in the list already; remove one of them")
           }
           elements.append(value)
         }
