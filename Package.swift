@@ -32,6 +32,7 @@ let package = Package(
     .library(name: "Carabiner", targets: ["Carabiner"]),
     .library(name: "CarabinerCurl", targets: ["CarabinerCurl"]),
     .library(name: "CarabinerPipeline", targets: ["CarabinerPipeline"]),
+    .library(name: "CarabinerSchema", targets: ["CarabinerSchema"]),
     .library(name: "CarabinerSQLite", targets: ["CarabinerSQLite"]),
     .library(name: "CarabinerPlugin", targets: ["CarabinerPlugin"]),
   ],
@@ -65,6 +66,8 @@ let package = Package(
     // compares some.
     .target(name: "CarabinerABI", dependencies: ["CCarabiner"], swiftSettings: swiftSettings),
     .target(name: "CarabinerWire", swiftSettings: swiftSettings),
+    // The types of a GraphQL server, as values and functions without input and output.
+    .target(name: "CarabinerSchema", dependencies: ["CarabinerWire"], swiftSettings: swiftSettings),
     // HTTP/1.1 as state machines without input and output, for both sides.
     .target(name: "CarabinerHTTP1", dependencies: ["CarabinerWire"], swiftSettings: swiftSettings),
     // The protocol and the addresses of Redis, without input and output.
@@ -342,6 +345,7 @@ if !librariesOnly {
       swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerWireTests", dependencies: ["CarabinerWire", "TestTools"], swiftSettings: swiftSettings),
+    .testTarget(name: "CarabinerSchemaTests", dependencies: ["CarabinerSchema", "CarabinerWire"], swiftSettings: swiftSettings),
     .testTarget(name: "CarabinerHTTP1Tests", dependencies: ["CarabinerHTTP1"], swiftSettings: swiftSettings),
     .testTarget(name: "CarabinerDigestTests", dependencies: ["CarabinerDigest"], swiftSettings: swiftSettings),
     .testTarget(name: "CarabinerFilesTests", dependencies: ["CarabinerFiles", "TestTools"], swiftSettings: swiftSettings),

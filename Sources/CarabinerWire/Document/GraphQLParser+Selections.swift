@@ -43,11 +43,15 @@ extension GraphQLParser {
   /// Parses the directives at the current place; may be none.
   mutating func directives(areConstant: Bool = false) throws(GraphQLSyntaxError) -> [Document.Directive] {
     var directives: [Document.Directive] = []
-    while try take(.at) {
-      let name = try name("the name of a directive")
-      directives.append(Document.Directive(name: name, arguments: try arguments(areConstant: areConstant)))
-    }
+    while let directive = try directive(areConstant: areConstant) { directives.append(directive) }
     return directives
+  }
+
+  /// Parses the directive at the current place; nil if there is none.
+  package mutating func directive(areConstant: Bool) throws(GraphQLSyntaxError) -> Document.Directive? {
+    guard try take(.at) else { return nil }
+    let name = try name("the name of a directive")
+    return Document.Directive(name: name, arguments: try arguments(areConstant: areConstant))
   }
 
   private mutating func arguments(areConstant: Bool = false) throws(GraphQLSyntaxError) -> [Document.Argument] {

@@ -7,7 +7,7 @@ extension GraphQLParser {
   }
 
   /// Parses a value. A constant value must not contain variables.
-  mutating func value(isConstant: Bool) throws(GraphQLSyntaxError) -> Document.Value {
+  package mutating func value(isConstant: Bool) throws(GraphQLSyntaxError) -> Document.Value {
     switch token.kind {
     case .leftBracket: return .list(try list(isConstant: isConstant))
     case .leftBrace: return .object(try object(isConstant: isConstant))

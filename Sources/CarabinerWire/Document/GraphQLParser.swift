@@ -1,11 +1,12 @@
 /// Parses a document by recursive descent with one token of lookahead.
-struct GraphQLParser {
-  typealias Document = GraphQLDocument
+package struct GraphQLParser {
+  package typealias Document = GraphQLDocument
 
   private let limits: GraphQLLimits
   private var lexer: GraphQLLexer
-  private(set) var token: GraphQLToken
-  private var tokens = 0
+  package private(set) var token: GraphQLToken
+  /// The number of tokens so far.
+  package private(set) var tokens = 0
   private var depth = 0
   /// The offset of each definition.
   private(set) var definitionOffsets: [Int] = []
@@ -14,7 +15,7 @@ struct GraphQLParser {
   /// The places of the descriptions.
   private(set) var descriptionRanges: [Range<Int>] = []
 
-  init(_ bytes: [UInt8], limits: GraphQLLimits) throws(GraphQLSyntaxError) {
+  package init(_ bytes: [UInt8], limits: GraphQLLimits) throws(GraphQLSyntaxError) {
     self.limits = limits
     lexer = GraphQLLexer(bytes)
     token = try lexer.next()
@@ -23,7 +24,7 @@ struct GraphQLParser {
   // MARK: Tokens
 
   /// Consumes the current token.
-  mutating func advance() throws(GraphQLSyntaxError) {
+  package mutating func advance() throws(GraphQLSyntaxError) {
     tokens += 1
     guard tokens <= limits.maximumTokens else {
       throw lexer.error(
@@ -34,60 +35,60 @@ struct GraphQLParser {
   }
 
   /// Consumes the current token if it is of this kind.
-  mutating func take(_ kind: GraphQLToken.Kind) throws(GraphQLSyntaxError) -> Bool {
+  package mutating func take(_ kind: GraphQLToken.Kind) throws(GraphQLSyntaxError) -> Bool {
     guard token.kind == kind else { return false }
     try advance()
     return true
   }
 
   /// Consumes the current token, which must be of this kind.
-  mutating func expect(_ kind: GraphQLToken.Kind, _ what: String) throws(GraphQLSyntaxError) {
+  package mutating func expect(_ kind: GraphQLToken.Kind, _ what: String) throws(GraphQLSyntaxError) {
     guard try take(kind) else { throw unexpected(what) }
   }
 
   /// Reads a name.
-  mutating func name(_ what: String = "a name") throws(GraphQLSyntaxError) -> String {
+  package mutating func name(_ what: String = "a name") throws(GraphQLSyntaxError) -> String {
     guard token.kind == .name else { throw unexpected(what) }
     return try takeText()
   }
 
   /// Moves past the current token and returns its text.
-  mutating func takeText() throws(GraphQLSyntaxError) -> String {
+  package mutating func takeText() throws(GraphQLSyntaxError) -> String {
     let text = lexer.text(at: token.range)
     try advance()
     return text
   }
 
   /// Reads a string and returns its value.
-  mutating func takeString() throws(GraphQLSyntaxError) -> String {
+  package mutating func takeString() throws(GraphQLSyntaxError) -> String {
     let string = lexer.lastString
     try advance()
     return string
   }
 
   /// Consumes the current token if it is this word.
-  mutating func take(word: String) throws(GraphQLSyntaxError) -> Bool {
+  package mutating func take(word: String) throws(GraphQLSyntaxError) -> Bool {
     guard isWord(word) else { return false }
     try advance()
     return true
   }
 
   /// Whether the current token is this word.
-  func isWord(_ word: String) -> Bool { token.kind == .name && lexer.hasWord(word, at: token.range) }
+  package func isWord(_ word: String) -> Bool { token.kind == .name && lexer.hasWord(word, at: token.range) }
 
   /// The error for an unexpected token.
-  func unexpected(_ what: String) -> GraphQLSyntaxError {
+  package func unexpected(_ what: String) -> GraphQLSyntaxError {
     error(
       token.kind == .end ? .unexpectedEnd : .unexpectedToken,
       "expected \(what), found \(token.summary(lexer.text(at: token.range)))")
   }
 
-  func error(_ code: GraphQLSyntaxError.Code, _ message: String) -> GraphQLSyntaxError {
+  package func error(_ code: GraphQLSyntaxError.Code, _ message: String) -> GraphQLSyntaxError {
     lexer.error(code, message, at: token.range.lowerBound)
   }
 
   /// Consumes an opening bracket and increments the depth. Each call needs a matching ``ascend()`` unless an error is thrown.
-  mutating func descend() throws(GraphQLSyntaxError) {
+  package mutating func descend() throws(GraphQLSyntaxError) {
     guard depth < limits.maximumDepth else {
       throw error(.tooDeep, "the document is nested deeper than \(limits.maximumDepth)")
     }
@@ -96,7 +97,7 @@ struct GraphQLParser {
   }
 
   /// Decrements the depth.
-  mutating func ascend() { depth -= 1 }
+  package mutating func ascend() { depth -= 1 }
 
   // MARK: Definitions
 

@@ -39,15 +39,15 @@ extension GraphQLDocument {
 }
 
 /// Converts ascending offsets to lines and columns in one pass.
-private struct PlaceCounter {
+package struct PlaceCounter {
   private let bytes: [UInt8]
   private var offset = 0
   private var line = 1
   private var column = 1
 
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
+  package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  mutating func place(of target: Int) -> GraphQLPlaces.Place {
+  package mutating func place(of target: Int) -> GraphQLPlaces.Place {
     while offset < min(target, bytes.count) {
       switch bytes[offset] {
       case 0x0D where offset + 1 < bytes.count && bytes[offset + 1] == 0x0A: break

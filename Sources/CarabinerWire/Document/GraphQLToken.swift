@@ -1,6 +1,6 @@
 /// A lexical token of a document.
-struct GraphQLToken {
-  enum Kind {
+package struct GraphQLToken {
+  package enum Kind {
     case end
     case exclamationMark
     case dollar
@@ -22,9 +22,9 @@ struct GraphQLToken {
     case string
   }
 
-  let kind: Kind
+  package let kind: Kind
   /// Its range in the text.
-  let range: Range<Int>
+  package let range: Range<Int>
 
   /// Its description in messages; `text` is its text.
   func summary(_ text: String) -> String {
