@@ -2,8 +2,8 @@ public import CarabinerWire
 
 /// A GraphQL schema of the September 2025 edition: named types, directives, and the root types of operations.
 ///
-/// A schema is read from the schema definition language. Reading does not validate it. Two schemas are equal if they define the same, in
-/// any order. Places in texts do not count.
+/// A schema is read from the schema definition language or from an introspection result. Reading does not validate it. Two schemas are
+/// equal if they define the same, in any order. Places in texts do not count.
 public struct Schema: Sendable, Hashable {
   /// The kind of an operation.
   public typealias OperationType = GraphQLDocument.OperationDefinition.OperationType

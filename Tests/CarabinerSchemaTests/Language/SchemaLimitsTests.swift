@@ -17,7 +17,7 @@ struct SchemaLimitsTests {
 
   @Test("schema.6: 200 MB of braces are refused, by their size, and shorter ones by the grammar")
   func braces() {
-    let text = String(repeating: "{", count: 200_000_000)
+    let text = String(decoding: [UInt8](repeating: UInt8(ascii: "{"), count: 200_000_000), as: UTF8.self)
     let error = #expect(throws: SchemaError.self) { try Schema(parsing: text) }
     #expect(error?.code == .tooLarge)
     let short = String(repeating: "{", count: 1_000)
