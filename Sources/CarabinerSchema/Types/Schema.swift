@@ -2,8 +2,8 @@ public import CarabinerWire
 
 /// A GraphQL schema of the September 2025 edition: named types, directives, and the root types of operations.
 ///
-/// A schema is read from the schema definition language or from an introspection result. Reading does not validate it. Two schemas are
-/// equal if they define the same, in any order. Places in texts do not count.
+/// A schema is read from the schema definition language or from an introspection result. Reading does not validate it:
+/// ``validate(limits:)`` does. Two schemas are equal if they define the same, in any order. Places in texts do not count.
 public struct Schema: Sendable, Hashable {
   /// The kind of an operation.
   public typealias OperationType = GraphQLDocument.OperationDefinition.OperationType
@@ -103,6 +103,8 @@ final class SchemaStorage: Sendable, Hashable {
   let memberships: Set<Membership>
   /// The problems that reading found, which the definitions no longer show: names that are defined twice, for example.
   let problems: [SchemaProblem]
+  /// The place of the definition of the schema itself, or of its first type; nil if the schema is not from a text.
+  let location: Schema.Location?
 
   init(_ builder: SchemaBuilder) {
     description = builder.description
@@ -126,6 +128,7 @@ final class SchemaStorage: Sendable, Hashable {
     self.possibleTypes = possibleTypes
     self.memberships = memberships
     problems = builder.problems
+    location = builder.schemaLocation ?? definedTypes.first?.location
   }
 
   static func == (left: SchemaStorage, right: SchemaStorage) -> Bool {

@@ -168,6 +168,9 @@ struct SchemaBuilder {
     self.description = description
   }
 
+  /// The place of the definition of the schema itself; nil if there is none.
+  var schemaLocation: Schema.Location? { schemaDefinition?.value }
+
   mutating func add(root type: Schema.TypeReference, of operation: Schema.OperationType) {
     guard let previous = rootReferences.updateValue(type, forKey: operation) else { return }
     duplicate(
