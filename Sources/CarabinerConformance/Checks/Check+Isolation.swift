@@ -31,6 +31,7 @@ extension Check {
     "TH08": "it watches a function of libc",
     "TH09": "it looks at the process before and after",
     "TH10": "it watches functions of libc",
+    "TH11": "it runs hooks step by step, and reads the memory of the plugin",
     "HR01": "it maps the file more than once",
     "HR02": "it maps the file more than once",
     "HR03": "it maps the file more than once",

@@ -157,7 +157,12 @@ struct BothWaysTests {
   func kits(_ plugin: BadPlugin) async throws {
     let folder = try FixturePlugin.Folder()
     let path = try await plugin.build(into: folder)
-    let chain = plugin.name == "state" ? "{graphql: [p]}" : Self.everywhere
+    let chain =
+      switch plugin.name {
+      case "state": "{graphql: [p]}"
+      case "counters": "{graphql: [p], http: [p]}"
+      default: Self.everywhere
+      }
     try await expectSame(Subject(name: plugin.testDescription, chain: chain), path)
   }
 }

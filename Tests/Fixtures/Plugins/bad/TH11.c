@@ -23,7 +23,6 @@ static crb_verdict on_result(void *inst, crb_call call, void *state, const crb_r
   return CRB_CONTINUE;
 }
 #define CREATE create
-#define DESTROY free
 #define GRAPHQL_ON_REQUEST on_request
 #define GRAPHQL_ON_RESULT on_result
 #include "sound.h"
