@@ -101,7 +101,7 @@ struct ReportedSeries {
     meters[series] = meter
   }
 
-  /// Removes the gauges, because their values are no longer valid. Counters keep their totals.
+  /// Removes the gauges, because their values are out of date. Counters keep their totals.
   mutating func end() {
     for meter in meters.values { meter.destroy() }
     meters = [:]

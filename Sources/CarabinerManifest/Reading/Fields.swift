@@ -1,7 +1,7 @@
 internal import CarabinerWire
 
-/// The keys of an object of the manifest, each declared once. Reader, schema, defaults, differences and effective settings are
-/// derived from them. Rules across keys are functions that run after the keys are read.
+/// The keys of an object of the manifest, each declared once. Reader, schema, defaults and comparisons are derived from them. Rules
+/// across keys are functions that run after the keys are read.
 struct Fields<Object: Sendable>: Sendable {
   typealias Rule = @Sendable (inout ManifestReader, Object, JSONObject, JSONPointer) -> Void
 

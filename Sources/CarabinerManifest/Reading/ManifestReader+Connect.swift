@@ -51,7 +51,7 @@ extension Manifest.Connect {
       "The size from which messages are compressed with gzip. Without it they are not.")
     $0.key(
       "timeout", \.timeout, .duration,
-      "The time limit of a call, interceptors included. The server receives it too. Without it there is no limit.")
+      "The time limit of a call, interceptors included. The server receives it too. Unlimited without it.")
   }
 }
 

@@ -261,7 +261,7 @@ extension Manifest.Store {
       "The time for which a value is valid, by type (Book) or field (Book.price). A field wins over its type.")
     $0.key(
       "default-maximum-age", \.policy.defaultMaximumAge, .delay,
-      "The time for which all other values are valid. Without it there is no limit.")
+      "The time for which all other values are valid. Unlimited without it.")
     $0.key(
       "results-with-errors", \.keepsResultsWithErrors, .truth, "Whether the data of results with errors is kept.")
     $0.rule(#""not": {"required": ["file", "redis"]}"#) { reader, _, members, pointer in

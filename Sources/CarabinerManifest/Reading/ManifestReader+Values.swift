@@ -1,4 +1,5 @@
 internal import CarabinerWire
+internal import Glibc
 
 extension ManifestReader {
   /// The members of an object. Unknown keys are reported.
@@ -70,6 +71,16 @@ extension ManifestReader {
       return nil
     }
     return "\(directory)/\(path)"
+  }
+
+  /// The path of an existing file.
+  mutating func existing(_ json: JSONValue, _ pointer: JSONPointer, _ advice: String) -> String? {
+    guard let path = path(json, pointer) else { return nil }
+    guard unsafe access(path, F_OK) == 0 else {
+      problem(.missing, pointer, "there is no file \(path); \(advice)")
+      return nil
+    }
+    return path
   }
 
   mutating func truth(_ json: JSONValue, _ pointer: JSONPointer) -> Bool? {

@@ -48,12 +48,8 @@ extension Manifest.RedisStore {
       "The name of the store in the servers. Without it the name of the manifest's file without its suffix.")
     $0.key(
       "read-budget", \.readBudget,
-      .duration { reader, json, place in
-        guard let budget = reader.duration(json, place) else { return nil }
-        if budget <= maximumReadBudget { return budget }
-        reader.problem(
-          .invalidValue, place, "an operation waits at most 10s for Redis; write a shorter read-budget, such as 20ms")
-        return nil
+      .duration.checked({ $0 <= maximumReadBudget }) { _, _ in
+        "an operation waits at most 10s for Redis; write a shorter read-budget, such as 20ms"
       }, "The most time that an operation waits for Redis, at most 10s. Then it goes on as after a miss.")
     $0.key("write-queue", \.writeQueueBytes, .size, "The most bytes of writes that wait for Redis. More are dropped.")
     $0.key("time-to-live", \.timeToLive, .duration, "How long records are kept whose type has no maximum age.")
@@ -92,14 +88,11 @@ extension Manifest.Idempotency {
       "How long a key and its answer are kept, 5m to 720h.")
     $0.key(
       "body", \.bodyBytes,
-      .size("") { reader, json, place in
-        guard let bytes = reader.bytes(json, place) else { return nil }
-        if bytes <= maximumBodyBytes { return bytes }
-        reader.problem(.invalidValue, place, "answers of up to 16MiB can be kept; write a smaller size, such as 1MiB")
-        return nil
+      .size.checked({ $0 <= maximumBodyBytes }) { _, _ in
+        "answers of up to 16MiB can be kept; write a smaller size, such as 1MiB"
       }, "The largest answer that is kept, at most 16MiB. A larger one is not repeated, and the mutation does not run again.")
     $0.key(
-      "on-unavailable", \.unavailable, .unavailable,
+      "on-unavailable", \.unavailable, .word { json, _ in "\(json) is neither refuse nor run; write one of them" },
       "Whether mutations with a key are refused with 503 while the servers are away, or run without protection.")
   }
 }
@@ -136,7 +129,7 @@ extension ManifestReader {
     if servers.isCluster { checkCluster(members, pointer.appending("urls")) }
   }
 
-  /// Checks the URLs of a cluster, which must be alike in all but host and port.
+  /// Checks the URLs of a cluster. They may differ only in host and port.
   private mutating func checkCluster(_ object: JSONObject, _ pointer: JSONPointer) {
     guard case .array(let entries)? = object["urls"] else { return }
     var isSecure: Bool?
@@ -181,25 +174,8 @@ extension ValueKind<String> {
   }
 }
 
-extension ValueKind<Manifest.Idempotency.Unavailable> {
-  fileprivate static var unavailable: Self {
-    Self(
-      word("").schema, json: { .string($0.rawValue) },
-      read: { reader, json, place in
-        if let word = json.string.flatMap(Value.init) { return word }
-        reader.problem(.invalidValue, place, "\(json) is neither refuse nor run; write one of them")
-        return nil
-      })
-  }
-}
-
 extension ValueKind<Duration> {
   fileprivate static func duration(in range: ClosedRange<Duration>, _ text: String) -> Self {
-    duration { reader, json, place in
-      guard let duration = reader.duration(json, place) else { return nil }
-      if range.contains(duration) { return duration }
-      reader.problem(.invalidValue, place, "\(json) is outside of \(text); write a duration between them")
-      return nil
-    }
+    duration.checked(range.contains) { json, _ in "\(json) is outside of \(text); write a duration between them" }
   }
 }

@@ -13,7 +13,7 @@ extension Manifest.Settings {
     $0.key("connect-timeout", \.connectTimeout, .duration)
     $0.key(
       "connections-per-host", \.connectionsPerHost, .count(1...100_000),
-      "The most connections to one server. Further requests wait. Without it there is no limit. It also limits WebSockets to the "
+      "The most connections to one server. Further requests wait. Unlimited without it. It also limits WebSockets to the "
         + "upstream, one for each set of headers; further ones fail. Without it, there may be 10,000.")
     $0.key("maximum-head", \.maximumHeadBytes, .size)
     $0.key("maximum-body", \.maximumBodyBytes, .size)
@@ -26,7 +26,7 @@ extension Manifest.Settings {
       "Headers that are sent to another origin after a redirect. Headers that describe the body always are.")
     $0.key(
       "idle-timeout", \.idleTimeout, .duration,
-      "The longest time without a result in a multipart response. Heartbeats do not count. Without it there is no limit.")
+      "The longest time without a result in a multipart response. Heartbeats do not count. Unlimited without it.")
     $0.key("maximum-attempts", \.maximumAttempts, .count(1...1000))
     $0.key("plugin-retries", \.pluginRetries, .count(0...1000))
     $0.key("cancel-grace", \.cancelGrace, .delay)
@@ -109,24 +109,6 @@ extension Manifest.WebSocket {
   }
 }
 
-extension MaxRetryInterceptor.Configuration {
-  static let fields = Fields(Self()) {
-    $0.key("maximum-retries", \.maxRetries, .count(0...1000))
-    $0.key("base-delay", \.baseDelay, .delay)
-    $0.key("multiplier", \.multiplier, .number(1...100))
-    $0.key("maximum-delay", \.maxDelay, .delay)
-    $0.key("exponential-backoff", \.enableExponentialBackoff, .truth)
-    $0.key("jitter", \.enableJitter, .truth)
-  }
-}
-
-extension AutomaticPersistedQueryInterceptor.Configuration {
-  static let fields = Fields(Self()) {
-    $0.key("enabled", \.isEnabled, .truth)
-    $0.key("get-for-hashes", \.usesGETForHashes, .truth, "Whether hashes are sent by GET and documents by POST.")
-  }
-}
-
 // MARK: Kinds of values
 
 extension ValueKind<WorkerUser> {
@@ -149,12 +131,8 @@ extension ValueKind<WorkerUser> {
 extension ValueKind<String> {
   /// A text that is sent as a header value unchanged.
   fileprivate static var headerText: Self {
-    text(##""$ref": "#/$defs/headerText""##) { reader, json, place in
-      guard let text = reader.text(json, place) else { return nil }
-      if HeaderText.isValue(text) { return text }
-      reader.problem(.invalidValue, place, "a header value cannot hold a line end or NUL; remove it")
-      return nil
-    }
+    text(##""$ref": "#/$defs/headerText""##).checked(
+      { HeaderText.isValue($0) }, { _, _ in "a header value cannot hold a line end or NUL; remove it" })
   }
 
   fileprivate static var webSocketURL: Self {

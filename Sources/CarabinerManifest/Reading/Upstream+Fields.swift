@@ -7,7 +7,10 @@ extension Manifest.Upstream {
       "endpoints", \.endpoints, .endpoints, "The servers. A text is a URL.",
       missing: "the endpoints are missing; write endpoints: [URL]")
     $0.key(
-      "balance", \.balance, .balance,
+      "balance", \.balance,
+      .word { json, words in
+        "\(json) is not a balance\(Suggestion.text(for: json.string ?? "", among: words)); use \(words.joined(separator: ", "))"
+      },
       "How an endpoint is chosen. least-requests draws two by weight and takes the one with fewer requests under way. hash needs "
         + "hash-key.")
     $0.key(
@@ -179,21 +182,6 @@ extension ValueKind<Manifest.Upstream.Endpoint> {
       }
       return Value.fields.read(json, place, &reader)
     }
-  }
-}
-
-extension ValueKind<Manifest.Upstream.Balance> {
-  fileprivate static var balance: Self {
-    let words = Value.allCases.map(\.rawValue)
-    return Self(
-      word("").schema, json: { .string($0.rawValue) },
-      read: { reader, json, place in
-        if let word = json.string.flatMap(Value.init) { return word }
-        let suggestion = Suggestion.text(for: json.string ?? "", among: words)
-        reader.problem(
-          .invalidValue, place, "\(json) is not a balance\(suggestion); use \(words.joined(separator: ", "))")
-        return nil
-      })
   }
 }
 

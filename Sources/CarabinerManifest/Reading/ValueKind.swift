@@ -29,6 +29,20 @@ struct ValueKind<Value: Sendable>: Sendable {
       read: { $1.string == "none" ? .some(nil) : kind.read(&$0, $1, $2).map { $0 } })
   }
 
+  /// This kind, for values that pass a check.
+  ///
+  /// - Parameter problem: The message for another value, which is also given as it was written.
+  func checked(
+    _ isValid: @escaping @Sendable (Value) -> Bool, _ problem: @escaping @Sendable (JSONValue, Value) -> String
+  ) -> Self {
+    Self(schema, json: json) { reader, json, place in
+      guard let value = read(&reader, json, place) else { return nil }
+      if isValid(value) { return value }
+      reader.problem(.invalidValue, place, problem(json, value))
+      return nil
+    }
+  }
+
   /// An object with keys of its own.
   static func object(_ fields: Fields<Value>) -> Self {
     Self(fields.schema, json: { fields.json(of: $0) }, read: { fields.read($1, $2, &$0) })
@@ -86,12 +100,19 @@ extension ValueKind where Value: RawRepresentable<String> & CaseIterable {
   ///   - problem: The end of the message: "is not a codec; use".
   ///   - separator: The text between the words of the message.
   static func word(_ problem: String, _ separator: String = " or ") -> Self {
+    word { json, words in "\(json) \(problem) \(words.joined(separator: separator))" }
+  }
+
+  /// One of the cases.
+  ///
+  /// - Parameter problem: The message for anything else, with the words of the cases.
+  static func word(_ problem: @escaping @Sendable (JSONValue, [String]) -> String) -> Self {
     let words = Value.allCases.map(\.rawValue)
     return Self(
       #""enum": \#(words)"#, json: { .string($0.rawValue) },
       read: { reader, json, place in
         if let word = json.string.flatMap(Value.init(rawValue:)) { return word }
-        reader.problem(.invalidValue, place, "\(json) \(problem) \(words.joined(separator: separator))")
+        reader.problem(.invalidValue, place, problem(json, words))
         return nil
       })
   }
@@ -111,13 +132,13 @@ extension ValueKind<Int> {
   }
 
   /// A number of bytes above zero.
-  static var size: Self { size("") { $0.bytes($1, $2) } }
+  static var size: Self { size("") }
 
   /// A number of bytes with limits of its own.
-  static func size(
-    _ limits: String, read: @escaping @Sendable (inout ManifestReader, JSONValue, JSONPointer) -> Int?
-  ) -> Self {
-    Self(##""$ref": "#/$defs/size"\##(limits)"##, json: { .string(ByteSizeText.print($0)) }, read: read)
+  ///
+  /// - Parameter limits: Members of the schema that say so, as JSON after a comma.
+  static func size(_ limits: String) -> Self {
+    Self(##""$ref": "#/$defs/size"\##(limits)"##, json: { .string(ByteSizeText.print($0)) }, read: { $0.bytes($1, $2) })
   }
 }
 
@@ -171,7 +192,7 @@ extension ValueKind<Double> {
 
 extension ValueKind<String> {
   /// A text that is not empty.
-  static var text: Self { text { $0.text($1, $2) } }
+  static var text: Self { text() }
   /// A text that may contain references.
   static var reference: Self { text { $0.reference($1, $2) } }
   /// A path that need not exist.
@@ -192,18 +213,13 @@ extension ValueKind<String> {
 
   /// A text that is not empty and has a form.
   static func text(_ schema: String, _ isValid: @escaping @Sendable (String) -> Bool, _ problem: String) -> Self {
-    text(schema) { reader, json, place in
-      guard let text = reader.text(json, place) else { return nil }
-      if isValid(text) { return text }
-      reader.problem(.invalidValue, place, "\(text.debugDescription) \(problem)")
-      return nil
-    }
+    text(schema).checked(isValid) { "\($1.debugDescription) \(problem)" }
   }
 
   /// A text that is not empty, with a check of its own.
   static func text(
     _ schema: String = ##""$ref": "#/$defs/text""##,
-    read: @escaping @Sendable (inout ManifestReader, JSONValue, JSONPointer) -> String?
+    read: @escaping @Sendable (inout ManifestReader, JSONValue, JSONPointer) -> String? = { $0.text($1, $2) }
   ) -> Self {
     Self(schema, json: { .string($0) }, read: read)
   }

@@ -18,7 +18,7 @@ extension WorkerSettings {
       "The writable memory of each process. At least 16MiB.")
     $0.key(
       "cpu", \.processorPercentage, .percentage,
-      "The processor time of each process; 100% is one processor. Needs a delegated cgroup v2. Without it there is no limit.")
+      "The processor time of each process; 100% is one processor. Needs a delegated cgroup v2. Unlimited without it.")
     $0.key(
       "arena", \.arenaBytes, .arena,
       "The shared memory for messages, in each direction. 1MiB to 4GiB. A part of a message may have half of it.")
@@ -63,14 +63,9 @@ extension WorkerSettings.Restarts {
 
 extension ValueKind<Int> {
   fileprivate static func size(in range: ClosedRange<Int>, _ limits: String) -> Self {
-    size(limits) { reader, json, place in
-      guard let bytes = reader.bytes(json, place) else { return nil }
-      if range.contains(bytes) { return bytes }
-      reader.problem(
-        .invalidValue, place,
-        "\(ByteSizeText.print(bytes)) is too \(bytes < range.lowerBound ? "small" : "large"); write a size from "
-          + "\(ByteSizeText.print(range.lowerBound)) to \(ByteSizeText.print(range.upperBound))")
-      return nil
+    size(limits).checked(range.contains) { _, bytes in
+      "\(ByteSizeText.print(bytes)) is too \(bytes < range.lowerBound ? "small" : "large"); write a size from "
+        + "\(ByteSizeText.print(range.lowerBound)) to \(ByteSizeText.print(range.upperBound))"
     }
   }
 
@@ -146,19 +141,14 @@ extension ValueKind<String> {
   fileprivate static var variable: Self {
     text(
       #""type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$", "not": {"pattern": "^(LD_|GLIBC_TUNABLES$)"}"#
-    ) { reader, json, place in
-      guard let name = reader.text(json, place) else { return nil }
-      if name.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) == nil {
-        reader.problem(
-          .invalidValue, place, "\(name.debugDescription) is not a name of a variable; write the name only, as in [TZ]")
-        return nil
-      }
-      // The dynamic linker reads them before the worker confines itself.
-      guard name.hasPrefix("LD_") || name == "GLIBC_TUNABLES" else { return name }
-      reader.problem(
-        .invalidValue, place,
-        "\(name) changes how a worker is loaded, before it is confined, and is never passed on; remove it")
-      return nil
-    }
+    )
+    .checked(
+      { $0.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil },
+      { "\($1.debugDescription) is not a name of a variable; write the name only, as in [TZ]" }
+    )
+    // The dynamic linker reads them before the worker confines itself.
+    .checked(
+      { !$0.hasPrefix("LD_") && $0 != "GLIBC_TUNABLES" },
+      { "\($1) changes how a worker is loaded, before it is confined, and is never passed on; remove it" })
   }
 }

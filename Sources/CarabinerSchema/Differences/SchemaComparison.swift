@@ -119,12 +119,12 @@ struct SchemaComparison {
     compareDescriptions(old.description, new.description, coordinate)
     compareArguments(old.argumentList, new.argumentList, { "\(coordinate)(\($0):)" }, .directives)
     if old.isRepeatable, !new.isRepeatable {
-      add(.directiveRepeatableRemoved, .breaking, coordinate, "\(coordinate) is no longer repeatable")
+      add(.directiveRepeatableRemoved, .breaking, coordinate, "\(coordinate) is not repeatable now")
     } else if !old.isRepeatable, new.isRepeatable {
       add(.directiveRepeatableAdded, .safe, coordinate, "\(coordinate) is repeatable")
     }
     for location in old.locations where !new.locations.contains(location) {
-      add(.directiveLocationRemoved, .breaking, coordinate, "\(coordinate) is no longer allowed on \(location.rawValue)")
+      add(.directiveLocationRemoved, .breaking, coordinate, "\(coordinate) is not allowed on \(location.rawValue) now")
     }
     for location in new.locations where !old.locations.contains(location) {
       add(.directiveLocationAdded, .safe, coordinate, "\(coordinate) is allowed on \(location.rawValue)")
@@ -139,7 +139,7 @@ struct SchemaComparison {
 
   mutating func compareDeprecations(_ old: String?, _ new: String?, _ coordinate: String) {
     guard old != new else { return }
-    let message = new.map { "is deprecated: \($0)" } ?? "is no longer deprecated"
+    let message = new.map { "is deprecated: \($0)" } ?? "is not deprecated now"
     add(.deprecationChanged, .safe, coordinate, "\(coordinate) \(message)")
   }
 

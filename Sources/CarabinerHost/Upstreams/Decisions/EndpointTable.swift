@@ -160,7 +160,7 @@ struct EndpointTable: Sendable {
 
   // MARK: Events
 
-  /// Records that a request is no longer in progress at an endpoint.
+  /// Records that a request at an endpoint has ended.
   mutating func left(_ number: Int) {
     if let place = places[number] { records[place].underWay -= 1 }
   }

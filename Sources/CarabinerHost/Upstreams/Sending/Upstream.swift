@@ -168,7 +168,7 @@ final class Upstream: Sendable {
     if state.withLock({ $0.table.note(outcome, of: choice.number, at: now) }) { counters.ejected(label) }
   }
 
-  /// Records that a request is no longer in progress at an endpoint.
+  /// Records that a request at an endpoint has ended.
   func left(_ number: Int) { state.withLock { $0.table.left(number) } }
 
   // MARK: Endpoints

@@ -1,18 +1,7 @@
 internal import Carabiner
 internal import CarabinerWire
-internal import Glibc
 
 extension ManifestReader {
-  /// The path of an existing file.
-  mutating func existing(_ json: JSONValue, _ pointer: JSONPointer, _ advice: String) -> String? {
-    guard let path = path(json, pointer) else { return nil }
-    guard unsafe access(path, F_OK) == 0 else {
-      problem(.missing, pointer, "there is no file \(path); \(advice)")
-      return nil
-    }
-    return path
-  }
-
   mutating func readBuiltIns(_ json: JSONValue, _ pointer: JSONPointer) {
     guard let object = object(json, pointer, knowing: ["max-retry", "persisted-queries", "store"]) else { return }
     if let retry = object["max-retry"] {
@@ -25,5 +14,23 @@ extension ManifestReader {
       manifest.persistedQueries =
         AutomaticPersistedQueryInterceptor.Configuration.fields.read(persisted, place, &self) ?? manifest.persistedQueries
     }
+  }
+}
+
+extension MaxRetryInterceptor.Configuration {
+  static let fields = Fields(Self()) {
+    $0.key("maximum-retries", \.maxRetries, .count(0...1000))
+    $0.key("base-delay", \.baseDelay, .delay)
+    $0.key("multiplier", \.multiplier, .number(1...100))
+    $0.key("maximum-delay", \.maxDelay, .delay)
+    $0.key("exponential-backoff", \.enableExponentialBackoff, .truth)
+    $0.key("jitter", \.enableJitter, .truth)
+  }
+}
+
+extension AutomaticPersistedQueryInterceptor.Configuration {
+  static let fields = Fields(Self()) {
+    $0.key("enabled", \.isEnabled, .truth)
+    $0.key("get-for-hashes", \.usesGETForHashes, .truth, "Whether hashes are sent by GET and documents by POST.")
   }
 }
