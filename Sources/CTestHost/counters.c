@@ -3,7 +3,8 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "counters.h"
 #include "test_host.h"
@@ -42,16 +43,19 @@ static void add(void *memory, size_t size) {
   pthread_mutex_unlock(&lock);
 }
 
+static void forget(struct block *block) {
+  CTestHost_dropCounters(block->start, block->words);
+  all_words -= block->words;
+  free(block->last);
+  *block = (struct block){0};
+}
+
 static void drop(const void *memory) {
   if (!memory) return;
   pthread_mutex_lock(&lock);
   for (size_t index = 0; index < BLOCKS_MAX; index++) {
-    struct block *block = &blocks[index];
-    if (block->start != memory) continue;
-    CTestHost_dropCounters(block->start, block->words);
-    all_words -= block->words;
-    free(block->last);
-    *block = (struct block){0};
+    if (blocks[index].start != memory) continue;
+    forget(&blocks[index]);
     break;
   }
   pthread_mutex_unlock(&lock);
@@ -135,6 +139,13 @@ void CTestHost_beginMarks(void) {
   pthread_mutex_unlock(&lock);
 }
 
+/* Another library may have freed the block, as that of C++ frees texts, and libc may have given its pages back. */
+static int is_mapped(const struct block *block) {
+  static unsigned char resident[BLOCK_WORDS_MAX * sizeof(uint64_t) / 4096 + 2];
+  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)block->start / page * page;
+  return mincore((void *)start, (uintptr_t)(block->start + block->words) - start, resident) == 0;
+}
+
 static void mark(struct block *block) {
   uint64_t *growth = block->last + block->words;
   for (size_t word = 0; word < block->words; word++) {
@@ -152,6 +163,10 @@ size_t CTestHost_markWords(void) {
   for (size_t index = 0; index < BLOCKS_MAX; index++) {
     struct block *block = &blocks[index];
     if (!block->start) continue;
+    if (!is_mapped(block)) {
+      forget(block);
+      continue;
+    }
     mark(block);
     for (size_t word = 0; block->marks > MARKS_NEEDED && word < block->words; word++) {
       if (block->last[block->words + word]) CTestHost_addCounter(&block->start[word]);

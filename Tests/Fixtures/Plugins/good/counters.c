@@ -1,8 +1,12 @@
-/* Counts its calls in each way that loses nothing: by atomics, under locks of libc and under its own, and for each thread. */
+/* Counts its calls in each way that loses nothing: by atomics, under locks of libc and under its own, and for each thread.  It has libc
+ * move memory that it allocated itself, which is not where it was then. */
+#define _GNU_SOURCE
 #include <carabiner.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ID "org.carabiner.test.good-counters"
 
@@ -24,10 +28,27 @@ typedef struct instance {
 static _Thread_local uint64_t of_thread;
 static _Atomic uint64_t of_all_instances;
 
+/* Reads a line into memory that is too small for it. */
+static int read_line(void) {
+  enum { ROOM = 1 << 18, LENGTH = 1 << 20 };
+  char *text = malloc(LENGTH), *line = malloc(ROOM);
+  size_t room = ROOM;
+  if (text) memset(text, 'x', LENGTH);
+  FILE *file = text && line ? fmemopen(text, LENGTH, "r") : NULL;
+  ssize_t count = file ? getline(&line, &room, file) : -1;
+  if (file) fclose(file);
+  free(line);
+  free(text);
+  return count == LENGTH;
+}
+
 static crb_status create(const crb_host *host, const crb_create_info *info, void **inst, crb_error *why) {
   (void)host, (void)info, (void)why;
   instance *made = calloc(1, sizeof *made);
-  if (!made) return CRB_E_NOMEM;
+  if (!made || !read_line()) {
+    free(made);
+    return CRB_E_NOMEM;
+  }
   pthread_mutex_init(&made->mutex, NULL);
   pthread_rwlock_init(&made->readers, NULL);
   *inst = made;
