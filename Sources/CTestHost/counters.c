@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "allocator.h"
 #include "counters.h"
 #include "test_host.h"
 
@@ -116,19 +117,16 @@ static int add_variables(struct dl_phdr_info *info, size_t size, void *inside) {
 }
 
 int CTestHost_watchCounters(const void *inside) {
-  static const struct {
-    const char *name;
-    void *by;
-  } replacements[] = {
-      {"malloc", (void *)list_malloc},          {"calloc", (void *)list_calloc}, {"realloc", (void *)list_realloc},
-      {"aligned_alloc", (void *)list_aligned},  {"free", (void *)list_free},     {"posix_memalign", (void *)list_memalign},
-      {"_Znwm", (void *)list_new},              {"_Znam", (void *)list_new},     {"_ZdlPv", (void *)list_free},
-      {"_ZdaPv", (void *)list_free},            {"_ZdlPvm", (void *)list_free_sized}, {"_ZdaPvm", (void *)list_free_sized},
-  };
   if (!CTestHost_openSteps(inside)) return 0;
-  for (size_t index = 0; index < sizeof replacements / sizeof *replacements; index++) {
-    CTestHost_replaceImport(inside, replacements[index].name, replacements[index].by, NULL);
-  }
+  CTestHost_replaceAllocator(
+      inside, &(struct allocator){.allocate = list_malloc,
+                                  .allocate_zeroed = list_calloc,
+                                  .reallocate = list_realloc,
+                                  .allocate_aligned = list_aligned,
+                                  .allocate_into = list_memalign,
+                                  .construct = list_new,
+                                  .release = list_free,
+                                  .release_sized = list_free_sized});
   dl_iterate_phdr(add_variables, (void *)inside);
   return 1;
 }

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "allocator.h"
 #include "test_host.h"
 #include "touches.h"
 
@@ -135,23 +136,17 @@ static void *guard_new(size_t size) {
 }
 
 int CTestHost_watchHeap(const void *inside, int (*is_ours)(const void *)) {
-  static const struct {
-    const char *name;
-    void *by;
-  } replacements[] = {
-      {"malloc", (void *)guard_malloc},          {"calloc", (void *)guard_calloc},
-      {"realloc", (void *)guard_realloc},        {"aligned_alloc", (void *)guard_aligned},
-      {"posix_memalign", (void *)guard_memalign}, {"strdup", (void *)guard_strdup},
-      {"strndup", (void *)guard_strndup},        {"_Znwm", (void *)guard_new},
-      {"_Znam", (void *)guard_new},              {"free", (void *)guard_free},
-      {"_ZdlPv", (void *)guard_free},            {"_ZdaPv", (void *)guard_free},
-      {"_ZdlPvm", (void *)guard_free_sized},     {"_ZdaPvm", (void *)guard_free_sized},
-  };
-  int places = 0;
   page = (size_t)sysconf(_SC_PAGESIZE);
   is_of_host = is_ours;
-  for (size_t index = 0; index < sizeof replacements / sizeof *replacements; index++) {
-    places += CTestHost_replaceImport(inside, replacements[index].name, replacements[index].by, NULL);
-  }
-  return places;
+  return CTestHost_replaceAllocator(
+      inside, &(struct allocator){.allocate = guard_malloc,
+                                  .allocate_zeroed = guard_calloc,
+                                  .reallocate = guard_realloc,
+                                  .allocate_aligned = guard_aligned,
+                                  .allocate_into = guard_memalign,
+                                  .copy_text = guard_strdup,
+                                  .copy_text_part = guard_strndup,
+                                  .construct = guard_new,
+                                  .release = guard_free,
+                                  .release_sized = guard_free_sized});
 }

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "allocator.h"
 #include "test_host.h"
 
 #if defined(__x86_64__)
@@ -81,6 +82,34 @@ int CTestHost_replaceImport(const void *inside, const char *name, void *replacem
          replace(&in, in.jumps, in.jump_count, name, replacement, original);
 }
 
+int CTestHost_replaceAllocator(const void *inside, const struct allocator *by) {
+  const struct {
+    const char *name;
+    void *by;
+  } replacements[] = {
+      {"malloc", (void *)by->allocate},
+      {"calloc", (void *)by->allocate_zeroed},
+      {"realloc", (void *)by->reallocate},
+      {"aligned_alloc", (void *)by->allocate_aligned},
+      {"posix_memalign", (void *)by->allocate_into},
+      {"strdup", (void *)by->copy_text},
+      {"strndup", (void *)by->copy_text_part},
+      {"_Znwm", (void *)by->construct},
+      {"_Znam", (void *)by->construct},
+      {"free", (void *)by->release},
+      {"_ZdlPv", (void *)by->release},
+      {"_ZdaPv", (void *)by->release},
+      {"_ZdlPvm", (void *)by->release_sized},
+      {"_ZdaPvm", (void *)by->release_sized},
+  };
+  int places = 0;
+  for (size_t index = 0; index < sizeof replacements / sizeof *replacements; index++) {
+    if (!replacements[index].by) continue;
+    places += CTestHost_replaceImport(inside, replacements[index].name, replacements[index].by, NULL);
+  }
+  return places;
+}
+
 static _Atomic uint64_t allocations;
 static _Atomic uint64_t failing;
 
@@ -101,12 +130,13 @@ static int count_memalign(void **out, size_t alignment, size_t size) {
 static char *count_strdup(const char *text) { return is_refused() ? NULL : strdup(text); }
 
 int CTestHost_watchAllocations(const void *inside) {
-  return CTestHost_replaceImport(inside, "malloc", (void *)count_malloc, NULL) +
-         CTestHost_replaceImport(inside, "calloc", (void *)count_calloc, NULL) +
-         CTestHost_replaceImport(inside, "realloc", (void *)count_realloc, NULL) +
-         CTestHost_replaceImport(inside, "aligned_alloc", (void *)count_aligned, NULL) +
-         CTestHost_replaceImport(inside, "posix_memalign", (void *)count_memalign, NULL) +
-         CTestHost_replaceImport(inside, "strdup", (void *)count_strdup, NULL);
+  return CTestHost_replaceAllocator(
+      inside, &(struct allocator){.allocate = count_malloc,
+                                  .allocate_zeroed = count_calloc,
+                                  .reallocate = count_realloc,
+                                  .allocate_aligned = count_aligned,
+                                  .allocate_into = count_memalign,
+                                  .copy_text = count_strdup});
 }
 
 uint64_t CTestHost_allocations(void) { return atomic_load(&allocations); }
@@ -121,18 +151,12 @@ static void ask_free(void *memory) {
   if (memory && is_of_host(memory)) return;
   free(memory);
 }
-/* operator delete without and with a size.  That of libstdc++ is free(), as is any other that was not replaced. */
-static void ask_delete(void *memory) { ask_free(memory); }
-static void ask_delete_sized(void *memory, size_t size) {
+static void ask_free_sized(void *memory, size_t size) {
   (void)size;
   ask_free(memory);
 }
 
 int CTestHost_watchFrees(const void *inside, int (*is_ours)(const void *)) {
   is_of_host = is_ours;
-  return CTestHost_replaceImport(inside, "free", (void *)ask_free, NULL) +
-         CTestHost_replaceImport(inside, "_ZdlPv", (void *)ask_delete, NULL) +
-         CTestHost_replaceImport(inside, "_ZdaPv", (void *)ask_delete, NULL) +
-         CTestHost_replaceImport(inside, "_ZdlPvm", (void *)ask_delete_sized, NULL) +
-         CTestHost_replaceImport(inside, "_ZdaPvm", (void *)ask_delete_sized, NULL);
+  return CTestHost_replaceAllocator(inside, &(struct allocator){.release = ask_free, .release_sized = ask_free_sized});
 }
