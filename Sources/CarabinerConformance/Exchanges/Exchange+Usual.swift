@@ -61,5 +61,12 @@ extension Exchange {
       $0.results = []
       $0.chunks = []
     },
+    Exchange("a query that another interceptor refuses") {
+      $0.results = []
+      $0.chunks = []
+      $0.ending = .error(
+        ErrorSample(
+          code: 7, flags: 0, httpStatus: 0, domain: "org.example.quota", message: "the quota is used up", origin: "quota"))
+    },
   ]
 }

@@ -9,7 +9,7 @@ extension Check {
     page: Page(
       rule: """
         The memory of an instance stops growing after 65,536 requests that all differ in their operation, variables, credentials and
-        headers. A cache may keep 64 MiB.
+        headers. A cache may keep 64 MiB, and nothing of the entries that it has removed.
         """,
       reason: """
         Clients choose names, variables and headers. A table with an entry for each of them grows until the host has no memory, and
@@ -52,9 +52,38 @@ extension Check {
         // With fewer calls a limit may not be reached.
         if trial.options.effort < 1 { trial.notes.warn(text, at: place) } else { trial.notes.fail(text, at: place) }
       }
+      for stage in trial.stages where stage.kind == .cache { try fillAndReplace(trial, stage) }
     })
 
-  private static func exchange(_ number: Int, _ names: [String], _ padding: String) -> Exchange {
+  /// Fills a cache with large results, and then looks for memory that is left of the entries that further results replace.
+  private static func fillAndReplace(_ trial: InterceptorTrial, _ stage: StageHooks) throws {
+    let instance = try trial.instance()
+    defer { instance.destroy() }
+    let deadline = ContinuousClock.now + .seconds(30)
+    let text = String(repeating: "x", count: resultBytes)
+    // Numbers with the same number of digits, for keys of one size.
+    var number = 1_000_000
+    func pass(_ count: Int) -> Double {
+      let before = CTestHost_heapInUse()
+      for _ in 0..<count where ContinuousClock.now < deadline {
+        number += 1
+        _ = trial.travel([exchange(number, [], "", result: text)], stage, instance)
+        trial.forgetTexts()
+      }
+      return Double(Int(CTestHost_heapInUse()) - Int(before)) / Double(count)
+    }
+    _ = pass((64 << 20) / resultBytes * 11 / 10)
+    let left = (0..<3).map { _ in pass(300) }.min() ?? 0
+    // A cache without a limit was found before.
+    guard left >= 16, left < Double(resultBytes) / 2, ContinuousClock.now < deadline else { return }
+    trial.notes.fail(
+      "it keeps \(Int(left)) bytes of each entry that a new one replaces", at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+  }
+
+  /// The bytes of a result, so that some thousand of them fill each cache.
+  private static let resultBytes = 32 << 10
+
+  private static func exchange(_ number: Int, _ names: [String], _ padding: String, result: String = "") -> Exchange {
     Exchange("request \(number) of many different ones") {
       $0.operation.name = "Op\(number)"
       $0.operation.document = "query Op\(number) { books(first: \(number)) { id } }"
@@ -65,7 +94,7 @@ extension Check {
       $0.operation.headers = fields
       $0.request.headers = fields
       $0.request.url = "https://books.example/graphql?n=\(number)"
-      $0.results = [ResultSample(data: #"{"books":[{"id":"\#(number)"}]}"#)]
+      $0.results = [ResultSample(data: #"{"books":[{"id":"\#(number)","text":"\#(result)"}]}"#)]
     }
   }
 }
