@@ -81,7 +81,7 @@ let package = Package(
     .target(
       name: "Carabiner",
       dependencies: [
-        "CarabinerDigest", "CarabinerWire",
+        "CarabinerDigest", "CarabinerSchema", "CarabinerWire",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: swiftSettings),
@@ -100,7 +100,7 @@ let package = Package(
     .target(
       name: "CarabinerManifest",
       dependencies: [
-        "Carabiner", "CarabinerABI", "CarabinerFiles", "CarabinerFleet", "CarabinerRESP", "CarabinerWire",
+        "Carabiner", "CarabinerABI", "CarabinerFiles", "CarabinerFleet", "CarabinerRESP", "CarabinerSchema", "CarabinerWire",
         .product(name: "Yams", package: "Yams"),
       ],
       swiftSettings: swiftSettings),
@@ -122,7 +122,7 @@ let package = Package(
     // How tests run compilers and other programs.
     .target(name: "TestTools", dependencies: ["CLinux"], path: "Tests/TestTools", swiftSettings: swiftSettings),
     .testTarget(
-      name: "CarabinerTests", dependencies: ["Carabiner", "CarabinerWire", "TestTools"],
+      name: "CarabinerTests", dependencies: ["Carabiner", "CarabinerSchema", "CarabinerWire", "TestTools"],
       swiftSettings: swiftSettings),
     // A server that misbehaves on purpose, for the tests of the transport and of the command.
     .target(name: "ScriptedServer", path: "Tests/ScriptedServer", swiftSettings: swiftSettings),
@@ -545,7 +545,7 @@ if !librariesOnly {
     .target(
       name: "CarabinerDemoServer",
       dependencies: [
-        "Carabiner", "CarabinerDigest", "CarabinerGateway", "CarabinerWire",
+        "Carabiner", "CarabinerDigest", "CarabinerGateway", "CarabinerSchema", "CarabinerWire",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
@@ -553,7 +553,8 @@ if !librariesOnly {
       ],
       swiftSettings: swiftSettings),
     .testTarget(
-      name: "CarabinerDemoServerTests", dependencies: ["CarabinerDemoServer", "CarabinerDigest", "CarabinerWire"],
+      name: "CarabinerDemoServerTests",
+      dependencies: ["CarabinerDemoServer", "CarabinerDigest", "CarabinerSchema", "CarabinerWire"],
       swiftSettings: swiftSettings),
     .executableTarget(
       name: "CarabinerCommand",

@@ -1,4 +1,5 @@
 internal import CarabinerGateway
+internal import CarabinerSchema
 internal import CarabinerWire
 internal import NIOCore
 internal import NIOHTTP1
@@ -32,7 +33,7 @@ package struct DemoServer: Service {
   }
 
   /// The schema of the library in the schema definition language.
-  package static var schema: String { Schema.library.description }
+  package static var schema: String { Schema.library.text() }
 
   /// Serves until the service group shuts down, or the task is cancelled.
   ///

@@ -1,3 +1,4 @@
+internal import CarabinerSchema
 internal import CarabinerWire
 internal import Foundation
 internal import Synchronization
@@ -59,7 +60,7 @@ final class DemoSite: Sendable {
     switch (request.path, request.method) {
     case ("/graphql", "POST"), ("/graphql", "GET"): return try await graphQL(request)
     case ("/token", "POST"): return token(request)
-    case ("/schema", "GET"): return DemoReply(200, "text/plain; charset=utf-8", .whole(Array(Schema.library.description.utf8)))
+    case ("/schema", "GET"): return DemoReply(200, "text/plain; charset=utf-8", .whole(Array(Schema.library.text().utf8)))
     case ("/counters", "GET"): return DemoReply(200, ResponseFormat.json.contentType, .whole(countersText()))
     case ("/graphql", _):
       throw RequestRefusal(

@@ -1,4 +1,4 @@
-public import CarabinerWire
+public import CarabinerSchema
 
 /// The keys of objects in a store, and the maximum age of values.
 public struct CacheKeyPolicy: Sendable, Hashable {
@@ -36,14 +36,18 @@ public struct CacheKeyPolicy: Sendable, Hashable {
   /// The maximum age in seconds of values without an entry in ``maximumAges``; nil for no limit.
   public var defaultMaximumAge: Double?
   /// The schema of the server, which defines the types of interfaces and unions; nil to learn them from responses.
-  public var schema: GraphQLSchemaTypes?
+  public var schema: Schema? {
+    get { storeSchema?.schema }
+    set { storeSchema = newValue.map(StoreSchema.init) }
+  }
+  private(set) var storeSchema: StoreSchema?
 
   /// Creates a policy.
   ///
   /// The root types are called `Query`, `Mutation` and `Subscription` here, even if the schema has other names.
   public init(
     keyFields: [String: [String]] = [:], defaultKeyFields: [String] = ["id"], fieldPolicies: [String: FieldPolicy] = [:],
-    maximumAges: [String: Double] = [:], defaultMaximumAge: Double? = nil, schema: GraphQLSchemaTypes? = nil,
+    maximumAges: [String: Double] = [:], defaultMaximumAge: Double? = nil, schema: Schema? = nil,
     fieldResolver: FieldResolver? = nil, objectKey: ObjectKeyFunction? = nil
   ) {
     self.keyFields = keyFields
@@ -51,7 +55,7 @@ public struct CacheKeyPolicy: Sendable, Hashable {
     self.fieldPolicies = fieldPolicies
     self.maximumAges = maximumAges
     self.defaultMaximumAge = defaultMaximumAge
-    self.schema = schema
+    storeSchema = schema.map(StoreSchema.init)
     self.fieldResolver = fieldResolver
     self.objectKey = objectKey
   }
@@ -60,7 +64,7 @@ public struct CacheKeyPolicy: Sendable, Hashable {
   public func keyFields(of type: String) -> [String] {
     guard !keyFields.isEmpty else { return defaultKeyFields }
     if let fields = keyFields[type] { return fields }
-    for interface in schema?.interfaces(of: type) ?? [] {
+    for interface in storeSchema?.interfaces(of: type) ?? [] {
       if let fields = keyFields[interface] { return fields }
     }
     return defaultKeyFields

@@ -1,3 +1,4 @@
+internal import CarabinerSchema
 internal import CarabinerWire
 
 /// Executes a plan against the library.
@@ -80,7 +81,7 @@ struct Executor: Sendable {
   private mutating func field(
     _ field: PlannedField, _ selections: [PlannedSelection], of object: LibraryObject, at path: [JSONValue]
   ) async throws(Bubble) -> JSONValue {
-    let type = field.definition.type
+    let type = field.definition.type.documentType
     var value = FieldValue.null
     if field.definition.name == "__typename" {
       value = .leaf(.string(object.typeName))

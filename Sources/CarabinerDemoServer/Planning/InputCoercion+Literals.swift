@@ -1,3 +1,4 @@
+internal import CarabinerSchema
 internal import CarabinerWire
 
 extension InputCoercion {
@@ -25,7 +26,7 @@ extension InputCoercion {
       for item in items { result.append(try coerced(literal: item, to: element, variables: variables) ?? .null) }
       return .array(result)
     case .named(let name):
-      if case .input(let fields) = schema[name] {
+      if let fields = inputFields(of: name) {
         guard case .object(let members) = literal else {
           throw CoercionFault("\(Self.short(literal.description)) is not of type \(name)")
         }
@@ -45,7 +46,7 @@ extension InputCoercion {
     }
   }
 
-  private func isEnumeration(_ name: String) -> Bool { if case .enumeration = schema[name] { true } else { false } }
+  private func isEnumeration(_ name: String) -> Bool { schema.type(named: name)?.kind == .enumeration }
 
   private static func leaf(_ literal: GraphQLDocument.Value, isEnumeration: Bool) -> JSONValue? {
     switch literal {

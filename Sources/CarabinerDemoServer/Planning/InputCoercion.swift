@@ -1,3 +1,4 @@
+internal import CarabinerSchema
 internal import CarabinerWire
 
 /// A value does not match its type.
@@ -24,7 +25,7 @@ struct InputCoercion {
       for item in elements { result.append(try coerced(item, to: element)) }
       return .array(result)
     case .named(let name):
-      if case .input(let fields) = schema[name] {
+      if let fields = inputFields(of: name) {
         guard let object = value.object else { throw CoercionFault("a \(value.kind) is not of type \(name)") }
         return try coerced(object.members, to: fields, of: name) { (value, type) throws(CoercionFault) in
           try coerced(value, to: type)
@@ -36,7 +37,7 @@ struct InputCoercion {
 
   /// The fields of an input object, with default values added.
   func coerced<Value>(
-    _ members: [(key: String, value: Value)], to fields: [InputDefinition], of type: String,
+    _ members: [(key: String, value: Value)], to fields: [Schema.InputValue], of type: String,
     _ coerce: (Value, GraphQLDocument.TypeReference) throws(CoercionFault) -> JSONValue?
   ) throws(CoercionFault) -> JSONValue {
     var names: Set<String> = []
@@ -48,15 +49,22 @@ struct InputCoercion {
     }
     var result = JSONObject()
     for field in fields {
-      if let member = members.first(where: { $0.key == field.name }), let value = try coerce(member.value, field.type) {
+      if let member = members.first(where: { $0.key == field.name }),
+        let value = try coerce(member.value, field.type.documentType)
+      {
         result[field.name] = value
-      } else if let value = field.defaultValue {
+      } else if let value = field.defaultJSON {
         result[field.name] = value
       } else if field.isRequired {
         throw CoercionFault("\(type) needs the field \(field.name.debugDescription)")
       }
     }
     return .object(result)
+  }
+
+  /// The fields of an input object; nil if the type is another one.
+  func inputFields(of type: String) -> [Schema.InputValue]? {
+    schema.type(named: type).flatMap { $0.kind == .inputObject ? $0.inputFields : nil }
   }
 
   private func leaf(_ value: JSONValue, of type: String) throws(CoercionFault) -> JSONValue {
@@ -67,8 +75,7 @@ struct InputCoercion {
       case ("ID", .number(let number)): number.int.map { .string(String($0)) }
       case ("Int", .number(let number)): number.int.flatMap(Int32.init(exactly:)).map { .number(JSONNumber(Int($0))) }
       case ("Float", .number(let number)): number.double.isFinite ? value : nil
-      case (_, .string(let text)):
-        if case .enumeration(let values) = schema[type], values.contains(text) { value } else { nil }
+      case (_, .string(let text)): schema.type(named: type)?.value(named: text).map { _ in value }
       default: nil
       }
     guard let result else { throw CoercionFault("\(Self.short(value.description)) is not of type \(type)") }

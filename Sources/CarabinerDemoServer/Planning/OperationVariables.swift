@@ -1,3 +1,4 @@
+internal import CarabinerSchema
 internal import CarabinerWire
 
 /// The variables of an operation: its declarations, and the values of the request.
@@ -24,10 +25,10 @@ struct OperationVariables {
         complain("it is declared twice")
         continue
       }
-      switch schema[definition.type.innermostName] {
-      case .scalar, .enumeration, .input: break
-      case .object, .interface, .union: complain("\(definition.type) is not an input type")
-      case nil: complain("there is no type \(definition.type.innermostName.debugDescription)")
+      if let type = schema.type(named: definition.type.innermostName) {
+        if !type.isInput { complain("\(definition.type) is not an input type") }
+      } else {
+        complain("there is no type \(definition.type.innermostName.debugDescription)")
       }
       do {
         if let value = given[definition.name] {

@@ -1,3 +1,4 @@
+internal import CarabinerSchema
 internal import CarabinerWire
 
 /// The effect of directives on a selection.
@@ -7,14 +8,9 @@ struct DirectiveEffect {
 }
 
 extension Planner {
-  private static let conditions = [InputDefinition("if", .boolean.required)]
-  private static let deferArguments = [
-    InputDefinition("if", .boolean.required, default: true), InputDefinition("label", .string),
-  ]
-
   /// The arguments of a field or a directive with their defaults. Problems are recorded.
   mutating func arguments(
-    _ given: [GraphQLDocument.Argument], _ definitions: [InputDefinition], of owner: String, at place: GraphQLPlaces.Place
+    _ given: [GraphQLDocument.Argument], _ definitions: [Schema.InputValue], of owner: String, at place: GraphQLPlaces.Place
   ) -> JSONObject {
     var names: Set<String> = []
     for argument in given {
@@ -29,7 +25,7 @@ extension Planner {
     for definition in definitions {
       let literal = given.first { $0.name == definition.name }?.value
       do throws(CoercionFault) {
-        if let value = try value(literal, for: definition) ?? definition.defaultValue {
+        if let value = try value(literal, for: definition) ?? definition.defaultJSON {
           result[definition.name] = value
         } else if definition.isRequired {
           throw CoercionFault(literal == nil ? "it is missing, and needs a \(definition.type)" : "the variable has no value")
@@ -41,10 +37,10 @@ extension Planner {
     return result
   }
 
-  private func value(_ literal: GraphQLDocument.Value?, for definition: InputDefinition) throws(CoercionFault) -> JSONValue? {
+  private func value(_ literal: GraphQLDocument.Value?, for definition: Schema.InputValue) throws(CoercionFault) -> JSONValue? {
     guard let literal, let variables else { return nil }
     return try InputCoercion(schema: schema).coerced(
-      literal: literal, to: definition.type, hasDefault: definition.defaultValue != nil, variables: variables)
+      literal: literal, to: definition.type.documentType, hasDefault: definition.defaultValue != nil, variables: variables)
   }
 
   /// The effect of the directives on a selection. Unknown and misplaced directives are recorded as problems.
@@ -58,10 +54,12 @@ extension Planner {
       if !names.insert(directive.name).inserted { complain("the \(owner) is given twice", at: place) }
       switch directive.name {
       case "include", "skip":
-        let condition = arguments(directive.arguments, Self.conditions, of: owner, at: place)["if"]?.bool ?? false
+        let definitions = schema.directive(named: directive.name)?.arguments ?? []
+        let condition = arguments(directive.arguments, definitions, of: owner, at: place)["if"]?.bool ?? false
         if condition != (directive.name == "include") { effect.isWanted = false }
       case "defer" where allowsDefer:
-        let arguments = arguments(directive.arguments, Self.deferArguments, of: owner, at: place)
+        let definitions = Schema.deferral.directive(named: directive.name)?.arguments ?? []
+        let arguments = arguments(directive.arguments, definitions, of: owner, at: place)
         if arguments["if"]?.bool == true, mayDefer { effect.deferral = Deferral(label: arguments["label"]?.string) }
       case "defer": complain("@defer is allowed on fragments only", at: place)
       default: complain("there is no \(owner)", at: place)
@@ -69,4 +67,9 @@ extension Planner {
     }
     return effect
   }
+}
+
+extension Schema.InputValue {
+  /// The default value as JSON; nil if there is none.
+  var defaultJSON: JSONValue? { defaultValue?.resolved(with: [:]) }
 }

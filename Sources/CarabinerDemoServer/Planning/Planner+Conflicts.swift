@@ -1,3 +1,4 @@
+internal import CarabinerSchema
 internal import CarabinerWire
 
 extension Planner {
@@ -5,8 +6,8 @@ extension Planner {
   ///
   /// The check is per object type: fragments that never apply to the same object cannot conflict.
   mutating func checkConflicts(_ selections: [PlannedSelection], of type: String, depth: Int = 1) {
-    for objectType in schema.possibleTypes(of: type) {
-      for fields in FieldGroups(selections, for: objectType, includingDeferred: true).fields {
+    for objectType in schema.type(named: type).map(schema.possibleTypes) ?? [] {
+      for fields in FieldGroups(selections, for: objectType.name, includingDeferred: true).fields {
         guard let first = fields.first, problems.isEmpty, depth <= limits.depth else { return }
         for other in fields.dropFirst()
         where other.definition.name != first.definition.name || other.arguments != first.arguments {
@@ -16,7 +17,7 @@ extension Planner {
             or one field with different arguments; give one of them an alias
             """, at: other.place)
         }
-        checkConflicts(fields.flatMap(\.selections), of: first.definition.type.innermostName, depth: depth + 1)
+        checkConflicts(fields.flatMap(\.selections), of: first.definition.type.name, depth: depth + 1)
       }
     }
   }

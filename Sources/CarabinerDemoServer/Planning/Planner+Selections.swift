@@ -1,3 +1,4 @@
+internal import CarabinerSchema
 internal import CarabinerWire
 
 extension Planner {
@@ -55,11 +56,11 @@ extension Planner {
     on condition: String, _ children: [LocatedSelection], in type: String, _ directives: DirectiveEffect,
     at place: GraphQLPlaces.Place, depth: Int
   ) -> PlannedSelection? {
-    guard schema[condition]?.isComposite == true else {
+    guard let conditionType = schema.type(named: condition), conditionType.isComposite else {
       complain("there is no object, interface or union \(condition.debugDescription)", at: place)
       return nil
     }
-    guard schema.overlap(condition, type) else {
+    guard let parent = schema.type(named: type), schema.overlap(conditionType, parent) else {
       complain("a \(type) is never a \(condition)", at: place)
       return nil
     }
@@ -67,13 +68,15 @@ extension Planner {
     guard directives.isWanted else { return nil }
     if directives.deferral != nil { isDeferred = true }
     return .fragment(
-      PlannedFragment(types: schema.possibleTypes(of: condition), deferral: directives.deferral, selections: selections))
+      PlannedFragment(
+        types: schema.possibleTypes(of: conditionType).map(\.name), deferral: directives.deferral, selections: selections))
   }
 
   private mutating func field(
     _ field: GraphQLDocument.Field, _ located: LocatedSelection, of type: String, depth: Int
   ) -> PlannedField? {
-    guard let definition = schema.field(field.name, of: type) else {
+    let typeName = Schema.Field.typeName
+    guard let definition = field.name == typeName.name ? typeName : schema.field(field.name, of: type) else {
       let hint =
         field.name.hasPrefix("__")
         ? "; this server has no introspection, GET /schema shows the schema"
@@ -83,8 +86,8 @@ extension Planner {
     }
     let arguments = arguments(
       field.arguments, definition.arguments, of: "field \(field.name.debugDescription)", at: located.place)
-    let fieldType = definition.type.innermostName
-    let isComposite = schema[fieldType]?.isComposite == true
+    let fieldType = definition.type.name
+    let isComposite = schema.type(named: fieldType)?.isComposite == true
     if isComposite, field.selectionSet.isEmpty {
       complain(
         "\(field.name.debugDescription) is of type \(definition.type): add a selection of its fields", at: located.place)
@@ -98,7 +101,7 @@ extension Planner {
   }
 
   private func suggestion(for name: String, in type: String) -> String {
-    let names = schema[type]?.fields?.map(\.name) ?? []
+    let names = schema.type(named: type)?.fields.map(\.name) ?? []
     let lowered = name.lowercased()
     let near = names.first { $0.lowercased() == lowered || $0.hasPrefix(name) || name.hasPrefix($0) }
     return near.map { "; did you mean \($0.debugDescription)?" } ?? ""

@@ -1,3 +1,4 @@
+internal import CarabinerSchema
 internal import CarabinerWire
 
 /// Checks an operation against the schema and builds its plan.
@@ -46,7 +47,7 @@ struct Planner {
     for directive in operation.directives {
       complain("the operation cannot have the directive @\(directive.name)", at: places.definitions[position])
     }
-    let rootType = schema.rootType(of: operation.type)
+    let rootType = operation.type.defaultRootTypeName
     let selections = self.selections(selectionSets[position], of: rootType, depth: 1)
     if problems.isEmpty { checkConflicts(selections, of: rootType) }
     if operation.type == .subscription { checkSubscription(selections, at: places.definitions[position]) }

@@ -1,3 +1,4 @@
+internal import CarabinerSchema
 internal import CarabinerWire
 
 /// A valid operation with fragments resolved, arguments computed, and skipped selections removed.
@@ -17,7 +18,7 @@ enum PlannedSelection: Sendable {
 /// A selected field.
 struct PlannedField: Sendable {
   let responseKey: String
-  let definition: FieldDefinition
+  let definition: Schema.Field
   let arguments: JSONObject
   let place: GraphQLPlaces.Place
   var selections: [PlannedSelection]

@@ -1,5 +1,6 @@
 internal import Carabiner
 internal import CarabinerFiles
+internal import CarabinerSchema
 internal import CarabinerWire
 internal import Glibc
 
@@ -71,12 +72,12 @@ extension ManifestReader {
   }
 
   /// The schema in a file.
-  fileprivate mutating func schema(_ json: JSONValue, _ pointer: JSONPointer) -> GraphQLSchemaTypes? {
+  fileprivate mutating func schema(_ json: JSONValue, _ pointer: JSONPointer) -> Schema? {
     guard let path = existing(json, pointer, "correct the path, or remove the key") else { return nil }
-    let limits = GraphQLSchemaTypes.defaultLimits
+    let limits = SchemaLimits()
     do {
-      return try GraphQLSchemaTypes(parsing: BoundedFile.text(at: path, maximumBytes: limits.maximumBytes), limits: limits)
-    } catch let error as GraphQLSyntaxError {
+      return try Schema(parsing: BoundedFile.text(at: path, maximumBytes: limits.maximumBytes), limits: limits)
+    } catch let error as SchemaError {
       problem(
         .syntax, pointer, "\(path) is not a schema in the schema definition language: \(error); export the schema again")
     } catch BoundedFile.Fault.tooLarge {
@@ -97,7 +98,7 @@ extension ManifestReader {
     var fields: [String: [String]] = [:]
     for (type, value) in object {
       let place = pointer.appending(type)
-      guard isGraphQLName(type) else {
+      guard GraphQLName.isValid(type) else {
         problem(.invalidValue, place, "\(type.debugDescription) is not a type name; write one as in Book: isbn")
         continue
       }
@@ -114,7 +115,7 @@ extension ManifestReader {
     var ages: [String: Double] = [:]
     for (name, value) in object {
       let place = pointer.appending(name)
-      guard isGraphQLName(name) || isFieldOfType(name) else {
+      guard GraphQLName.isValid(name) || isFieldOfType(name) else {
         problem(.invalidValue, place, "\(name.debugDescription) is neither a type nor a field of one; write Book or Book.price")
         continue
       }
@@ -194,7 +195,7 @@ extension ManifestReader {
   private mutating func graphQLName(_ json: JSONValue, _ pointer: JSONPointer, isPath: Bool = false) -> String? {
     guard let name = text(json, pointer) else { return nil }
     let names = isPath ? name.split(separator: ".", omittingEmptySubsequences: false) : [name[...]]
-    guard names.allSatisfy({ isGraphQLName($0) }) else {
+    guard names.allSatisfy({ GraphQLName.isValid($0) }) else {
       problem(.invalidValue, pointer, "\(name.debugDescription) is not a GraphQL name; use letters, digits and _")
       return nil
     }
@@ -203,13 +204,7 @@ extension ManifestReader {
 
   private func isFieldOfType(_ text: String) -> Bool {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-    return parts.count == 2 && parts.allSatisfy { isGraphQLName($0) }
-  }
-
-  private func isGraphQLName(_ text: some StringProtocol) -> Bool {
-    let isDigit = { (byte: UInt8) in byte &- UInt8(ascii: "0") < 10 }
-    guard let first = text.utf8.first, !isDigit(first) else { return false }
-    return text.utf8.allSatisfy { isDigit($0) || ($0 | 0x20) &- UInt8(ascii: "a") < 26 || $0 == UInt8(ascii: "_") }
+    return parts.count == 2 && parts.allSatisfy { GraphQLName.isValid($0) }
   }
 }
 

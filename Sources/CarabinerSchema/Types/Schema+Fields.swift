@@ -24,6 +24,13 @@ extension Schema {
     /// The argument of this name.
     public func argument(named name: String) -> InputValue? { argumentList[name] }
 
+    /// `__typename`, which each object type, interface and union has in addition to its own fields.
+    package static let typeName = Field(
+      name: "__typename", description: nil,
+      type: TypeReference(name: "String", id: Schema.builtInScalars.firstIndex(of: "String") ?? 0, marks: 1),
+      deprecationReason: nil,
+      appliedDirectives: [], argumentList: NamedList(), place: Uncompared(nil))
+
     /// Whether it can be selected without arguments.
     public var needsNoArguments: Bool { !arguments.contains(where: \.isRequired) }
   }

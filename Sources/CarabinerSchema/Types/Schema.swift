@@ -12,6 +12,9 @@ public struct Schema: Sendable, Hashable {
 
   init(_ storage: SchemaStorage) { self.storage = storage }
 
+  /// A schema without any definition but the built-in ones.
+  package static let empty = Schema(SchemaStorage(SchemaBuilder(limits: SchemaLimits())))
+
   /// The description of the schema; nil if it has none.
   public var description: String? { storage.description }
 

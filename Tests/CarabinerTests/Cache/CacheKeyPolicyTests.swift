@@ -1,4 +1,5 @@
 import Carabiner
+import CarabinerSchema
 import CarabinerWire
 import FoundationEssentials
 import Testing
@@ -59,7 +60,7 @@ struct CacheKeyPolicyTests {
       (["Node": ["uid"], "Animal": ["tag"]], "Dog", "Dog:t"), (["Node": ["uid"]], "Fox", "Fox:1"),
     ] as [([String: [String]], String, String)])
   func interfaces(_ keyFields: [String: [String]], _ type: String, _ key: String) async throws {
-    let policy = CacheKeyPolicy(keyFields: keyFields, schema: try GraphQLSchemaTypes(parsing: Self.animals))
+    let policy = CacheKeyPolicy(keyFields: keyFields, schema: try Schema(parsing: Self.animals))
     let store = ApolloStore(policy: policy)
     let pet = DynamicOperation.query("{ pet { __typename id uid tag } }")
     try await store.publish(#"{"pet":{"__typename":"\#(type)","id":"1","uid":"u","tag":"t"}}"#, for: pet)
@@ -68,7 +69,7 @@ struct CacheKeyPolicyTests {
 
   @Test("K14: key fields of an interface are added where its objects are selected")
   func completedInterface() throws {
-    let policy = CacheKeyPolicy(keyFields: ["Node": ["uid"]], schema: try GraphQLSchemaTypes(parsing: Self.animals))
+    let policy = CacheKeyPolicy(keyFields: ["Node": ["uid"]], schema: try Schema(parsing: Self.animals))
     for (type, fields) in [("Dog", ["uid"]), ("Node", ["uid"]), ("Owner", ["id"])] {
       #expect(policy.keyFields(of: type) == fields)
     }

@@ -1,4 +1,5 @@
 import Carabiner
+import CarabinerSchema
 import CarabinerWire
 import FoundationEssentials
 import Testing
@@ -75,7 +76,7 @@ struct DocumentCompletionTests {
     ])
   func keyFields(_ document: String, _ expected: String) async throws {
     let policy = CacheKeyPolicy(
-      keyFields: ["User": ["login", "number"]], schema: try GraphQLSchemaTypes(parsing: Self.schema))
+      keyFields: ["User": ["login", "number"]], schema: try Schema(parsing: Self.schema))
     #expect(try printed(try #require(try await sent(document, policy: policy))) == printed(expected))
   }
 
@@ -103,7 +104,7 @@ struct DocumentCompletionTests {
 
   @Test("K14: typed results of a completed document are objects of the store, and watchers see their changes")
   func watched() async throws {
-    let store = ApolloStore(policy: CacheKeyPolicy(schema: try GraphQLSchemaTypes(parsing: Self.schema)))
+    let store = ApolloStore(policy: CacheKeyPolicy(schema: try Schema(parsing: Self.schema)))
     let transport = RecordingTransport(json: #"{"data":{"hero":{"name":"R2-D2","__typename":"Droid","id":"1"}}}"#)
     let client = try ApolloClient.testing(transport, store: store)
     var results = client.watch(HeroQuery()).makeAsyncIterator()

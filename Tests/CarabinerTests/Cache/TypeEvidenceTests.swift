@@ -1,4 +1,5 @@
 import Carabiner
+import CarabinerSchema
 import CarabinerWire
 import Testing
 
@@ -68,7 +69,7 @@ struct TypeEvidenceTests {
       ("Planet", "SearchResult", false), ("Human", "Droid", false), ("Human", "Human", true),
     ])
   func schema(_ type: String, _ condition: String, _ applies: Bool) async throws {
-    let schema = try GraphQLSchemaTypes(
+    let schema = try Schema(
       parsing: """
         "A schema" schema @link(url: "x") { query: Root }
         directive @link(url: String!) repeatable on SCHEMA | OBJECT
@@ -94,7 +95,7 @@ struct TypeEvidenceTests {
 
   @Test("K1: a type that is younger than the schema is judged by its fields")
   func unknownToTheSchema() async throws {
-    let schema = try GraphQLSchemaTypes(
+    let schema = try Schema(
       parsing: "interface Character { name: String } type Human implements Character { name: String }")
     let store = ApolloStore(policy: CacheKeyPolicy(schema: schema))
     let query = DynamicOperation.query("{ a { __typename id ... on Character { name } ... on Human { height } } }")

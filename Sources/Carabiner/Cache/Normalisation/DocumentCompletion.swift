@@ -1,3 +1,4 @@
+internal import CarabinerSchema
 internal import CarabinerWire
 
 /// Adds the fields to a document that a store needs to recognise objects: `__typename`, and the key fields of known types.
@@ -20,7 +21,7 @@ struct DocumentCompletion {
 
   private init(policy: CacheKeyPolicy) {
     self.policy = policy
-    guard let schema = policy.schema else { return }
+    guard let schema = policy.storeSchema else { return }
     rootTypes = Set([.query, .mutation, .subscription].map { schema.rootType(of: $0) })
   }
 
@@ -35,7 +36,7 @@ struct DocumentCompletion {
     for place in document.definitions.indices {
       switch document.definitions[place] {
       case .operation(var operation):
-        let type = policy.schema.map { $0.rootType(of: operation.type) }
+        let type = policy.storeSchema.map { $0.rootType(of: operation.type) }
         operation.selectionSet = completed(operation.selectionSet, of: type, isObject: false)
         document.definitions[place] = .operation(operation)
       case .fragment(var fragment):
@@ -72,7 +73,7 @@ struct DocumentCompletion {
       switch selections[place] {
       case .field(var field):
         guard !field.selectionSet.isEmpty, !field.name.hasPrefix("__") else { continue }
-        let child = type.flatMap { policy.schema?.field(field.name, of: $0)?.type }
+        let child = type.flatMap { policy.storeSchema?.field(field.name, of: $0)?.type.name }
         field.selectionSet = completed(field.selectionSet, of: child, isObject: true)
         selections[place] = .field(field)
       case .inlineFragment(var fragment):
@@ -99,7 +100,7 @@ struct DocumentCompletion {
 
   /// The key fields that a type is known to have.
   private func keyFields(of type: String) -> [String] {
-    guard let schema = policy.schema else { return policy.keyFields[type] ?? [] }
+    guard let schema = policy.storeSchema else { return policy.keyFields[type] ?? [] }
     let names = policy.keyFields(of: type)
     return names.allSatisfy { schema.field($0, of: type)?.needsNoArguments == true } ? names : []
   }

@@ -22,7 +22,7 @@ extension Normalizer {
       guard choice.applied & 1 << UInt64(part.parent ?? 0) != 0, call.allows(part) else { continue }
       if part.typeCondition == nil {
         choice.applied |= 1 << UInt64(number)
-      } else if let type, let applies = part.applies(to: type, policy.schema) {
+      } else if let type, let applies = part.applies(to: type, policy.storeSchema) {
         if applies { choice.applied |= 1 << UInt64(number) }
       } else {
         addByEvidence(number, of: plan, entry, to: &choice)

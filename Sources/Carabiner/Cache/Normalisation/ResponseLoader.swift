@@ -238,7 +238,7 @@ struct ResponseLoader: ~Copyable {
   /// Whether a part applies to an object; nil if that cannot be decided.
   private func applies(_ part: SelectionPlan.Part, of plan: SelectionPlan, to record: Record, _ type: String) -> Bool? {
     guard let fact = part.fact else { return true }
-    if !type.isEmpty, let applies = part.applies(to: type, policy.schema) { return applies }
+    if !type.isEmpty, let applies = part.applies(to: type, policy.storeSchema) { return applies }
     if let place = record.table.position(of: fact) { return record.table.bytes(at: place).first == UInt8(ascii: "t") }
     guard hasFields(of: part, record) else { return nil }
     // The record has the fields of two parts that exclude each other. Without the type of the object, neither can be chosen.

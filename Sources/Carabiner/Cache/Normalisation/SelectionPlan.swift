@@ -23,7 +23,7 @@ final class SelectionPlan: Sendable {
     fileprivate(set) var fields: [(order: Int, field: PlanSource.Field)] = []
 
     /// Whether the part applies to objects of a type; nil if that is not known.
-    func applies(to type: String, _ schema: GraphQLSchemaTypes?) -> Bool? {
+    func applies(to type: String, _ schema: StoreSchema?) -> Bool? {
       guard let typeCondition, typeCondition != type else { return true }
       return schema?.object(type, fits: typeCondition) ?? (rivals != 0 ? false : nil)
     }

@@ -1,0 +1,14 @@
+internal import CarabinerWire
+
+extension GraphQLDocument.TypeReference {
+  var isNonNull: Bool { if case .nonNull = self { true } else { false } }
+
+  /// The type's name without lists and non-null marks.
+  var innermostName: String {
+    switch self {
+    case .named(let name): name
+    case .list(let element): element.innermostName
+    case .nonNull(let type): type.innermostName
+    }
+  }
+}
