@@ -26,6 +26,10 @@ let withoutSwift: [LinkerSetting] = [
   .unsafeFlags(["-enable-experimental-feature", "Embedded", "-no-toolchain-stdlib-rpath"])
 ]
 
+/// The harness calls a plugin's hooks hundreds of thousands of times. A debug build is optimised here, or the tests of the harness would
+/// take most of the time of all tests.
+let harnessSettings: [SwiftSetting] = flavor == nil ? [.unsafeFlags(["-O"], .when(configuration: .debug))] : []
+
 let package = Package(
   name: "carabiner",
   products: [
@@ -222,7 +226,7 @@ if hasHarness {
         "CFFI",
         "CTestHost", "CLinux",
       ],
-      swiftSettings: swiftSettings),
+      swiftSettings: swiftSettings + harnessSettings),
     .testTarget(
       name: "CarabinerConformanceTests",
       dependencies: [

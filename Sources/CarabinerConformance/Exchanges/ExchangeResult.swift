@@ -48,11 +48,22 @@ struct ExchangeResult: Sendable {
 
   /// Everything that the caller of the chain can observe, as a text to compare.
   var fingerprint: String {
-    let answers = steps.map { step in
+    var lines = steps.map { step in
       let elements = step.staged.elements.map { "\($0.kind):\($0.flags):\(String(decoding: $0.bytes, as: UTF8.self))" }
       let failure = step.staged.failure.map { "\($0.domain)#\($0.code) \($0.message)" } ?? ""
       return "\(step.hook.name)=\(Verdict.name(step.verdict)) [\(elements.joined(separator: "|"))] \(failure)"
     }
-    return "\(answers)\n\(operation)\n\(request)\n\(String(describing: head))"
+    lines.append("operation \(operation.type) \(Self.text(operation.name)) \(operation.document)")
+    lines += [operation.variables, operation.extensions].map(Self.text) + operation.headers.map(Self.text)
+    lines += ["request", request.method, request.url] + request.headers.map(Self.text)
+    lines.append(Self.text(request.body.map { String(decoding: $0, as: UTF8.self) }))
+    if let head { lines += ["head \(head.status) \(head.version)"] + head.headers.map(Self.text) }
+    return lines.joined(separator: "\n")
+  }
+
+  private static func text(_ value: String?) -> String { value.map { "=\($0)" } ?? "absent" }
+
+  private static func text(_ header: HeaderSample) -> String {
+    "\(header.name): \(header.value)\(header.isSensitive ? " (sensitive)" : "")"
   }
 }
