@@ -27,7 +27,8 @@ let withoutSwift: [LinkerSetting] = [
 ]
 
 /// The harness calls a plugin's hooks hundreds of thousands of times. A debug build is optimised here, or the tests of the harness would
-/// take most of the time of all tests.
+/// take most of the time of all tests. Sanitizers get the code as it is written. No library has this target, so a package that depends on
+/// this one by a version may build it.
 let harnessSettings: [SwiftSetting] = flavor == nil ? [.unsafeFlags(["-O"], .when(configuration: .debug))] : []
 
 let package = Package(

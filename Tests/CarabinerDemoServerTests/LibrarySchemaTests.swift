@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The schema of the demo server")
 struct LibrarySchemaTests {
-  @Test("The text of the library is a valid schema, and is printed as it was read")
+  @Test("the text of the library is a valid schema, and is printed as it was read")
   func library() throws {
     #expect(Schema.library.validate() == [])
     #expect(Schema.library.types.count == 10)
