@@ -1,3 +1,4 @@
+internal import CarabinerWire
 package import FoundationEssentials
 
 /// The plugins that operators enable or disable from outside the manifest, with reasons.

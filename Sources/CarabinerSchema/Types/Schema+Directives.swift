@@ -68,22 +68,6 @@ extension Schema.DirectiveDefinition {
 
   /// The directives of the specification by name. Each schema has them.
   static let builtIn: [String: Schema.DirectiveDefinition] = {
-    func argument(_ name: String, _ type: String, default value: GraphQLDocument.Value? = nil) -> Schema.InputValue {
-      let id = Schema.builtInScalars.firstIndex(of: type) ?? 0
-      return Schema.InputValue(
-        name: name, description: nil, type: Schema.TypeReference(name: type, id: id, marks: 1), defaultValue: value,
-        deprecationReason: nil, appliedDirectives: [], place: Uncompared(nil))
-    }
-    func directive(
-      _ name: String, _ arguments: [Schema.InputValue], _ locations: [Schema.DirectiveLocation]
-    ) -> (String, Schema.DirectiveDefinition) {
-      (
-        name,
-        Schema.DirectiveDefinition(
-          name: name, description: nil, isRepeatable: false, locations: locations, argumentList: NamedList(arguments),
-          place: Uncompared(nil))
-      )
-    }
     let condition = argument("if", "Boolean")
     return Dictionary(
       uniqueKeysWithValues: [
@@ -96,4 +80,36 @@ extension Schema.DirectiveDefinition {
         directive("oneOf", [], [.inputObject]),
       ])
   }()
+
+  /// `@defer` and `@stream` of the draft for incremental delivery, by name. Documents may use them with each schema.
+  static let incremental: [String: Schema.DirectiveDefinition] = {
+    let condition = argument("if", "Boolean", default: .boolean(true))
+    let label = argument("label", "String", marks: 0)
+    let count = argument("initialCount", "Int", default: .int(JSONNumber(0)))
+    return Dictionary(
+      uniqueKeysWithValues: [
+        directive("defer", [condition, label], [.fragmentSpread, .inlineFragment]),
+        directive("stream", [condition, label, count], [.field]),
+      ])
+  }()
+
+  private static func argument(
+    _ name: String, _ type: String, marks: UInt64 = 1, default value: GraphQLDocument.Value? = nil
+  ) -> Schema.InputValue {
+    let id = Schema.builtInScalars.firstIndex(of: type) ?? 0
+    return Schema.InputValue(
+      name: name, description: nil, type: Schema.TypeReference(name: type, id: id, marks: marks), defaultValue: value,
+      deprecationReason: nil, appliedDirectives: [], place: Uncompared(nil))
+  }
+
+  private static func directive(
+    _ name: String, _ arguments: [Schema.InputValue], _ locations: [Schema.DirectiveLocation]
+  ) -> (String, Schema.DirectiveDefinition) {
+    (
+      name,
+      Schema.DirectiveDefinition(
+        name: name, description: nil, isRepeatable: false, locations: locations, argumentList: NamedList(arguments),
+        place: Uncompared(nil))
+    )
+  }
 }

@@ -43,10 +43,42 @@ extension Schema {
       TypeReference(name: name, id: id, listDepth: listDepth, marks: marks & ~outerMark, location: location)
     }
 
+    /// The same lists and exclamation marks around another name.
+    func renamed(_ name: String) -> TypeReference { TypeReference(name: name, id: id, listDepth: listDepth, marks: marks) }
+
+    /// Whether each value of this type is one of another. Both name types for values.
+    func fits(_ other: TypeReference) -> Bool {
+      // A mark of the other type is one of this type.
+      name == other.name && listDepth == other.listDepth && marks & other.marks == other.marks
+    }
+
     /// The type of the elements of a list; nil if this is not a list.
     public var element: TypeReference? {
       guard isList else { return nil }
       return TypeReference(name: name, id: id, listDepth: listDepth - 1, marks: marks & ~outerMark, location: location)
+    }
+
+    /// A type of a document; nil if it has too many lists.
+    init?(_ type: GraphQLDocument.TypeReference, id: Int) {
+      var (type, wrappers) = (type, [Bool]())
+      while true {
+        switch type {
+        case .nonNull(let inner):
+          wrappers.append(true)
+          type = inner
+        case .list(let element):
+          wrappers.append(false)
+          type = element
+        case .named(let name):
+          var (depth, marks) = (0, UInt64(0))
+          for isMark in wrappers.reversed() {
+            if isMark { marks |= 1 << UInt64(depth) } else { depth += 1 }
+          }
+          guard depth <= Self.maximumListDepth else { return nil }
+          self.init(name: name, id: id, listDepth: depth, marks: marks)
+          return
+        }
+      }
     }
 
     /// The type as documents have it.

@@ -41,6 +41,11 @@ public struct Schema: Sendable, Hashable {
     return type(named: reference.name)
   }
 
+  /// A type of a document in this schema; nil if the schema does not define it.
+  func reference(_ type: GraphQLDocument.TypeReference) -> TypeReference? {
+    storage.ids[type.innermostName].flatMap { TypeReference(type, id: $0) }
+  }
+
   /// The directive of a name, also a built-in one; nil if there is none.
   public func directive(named name: String) -> DirectiveDefinition? {
     storage.directives[name] ?? DirectiveDefinition.builtIn[name]

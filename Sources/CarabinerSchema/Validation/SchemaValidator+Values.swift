@@ -1,9 +1,6 @@
 internal import CarabinerWire
 
 extension SchemaValidator {
-  /// The longest part of a value in a message.
-  private static var maximumValueText: Int { 60 }
-
   /// The reason why a constant value does not fit a type; nil if it does. Only the first reason is found.
   mutating func fault(of value: GraphQLDocument.Value, for reference: Schema.TypeReference) -> String? {
     if case .null = value { return reference.isNonNull ? "null is not of type \(reference)" : nil }
@@ -17,23 +14,16 @@ extension SchemaValidator {
     }
     // A type that is not defined, or not for values, is reported by its own rule.
     guard let type = schema.type(of: reference), type.isInput else { return nil }
-    let isValid: Bool
-    switch (type.kind, value) {
-    case (.inputObject, .object(let members)): return fault(of: members, for: type)
-    case (.inputObject, _): isValid = false
-    case (.enumeration, .enumeration(let name)): isValid = type.value(named: name) != nil
-    case (.enumeration, _): isValid = false
-    default: isValid = Self.isValid(value, of: type)
-    }
-    if isValid { return nil }
-    let text = value.description
-    let shown = text.utf8.count <= Self.maximumValueText ? text : text.prefix(Self.maximumValueText) + "…"
-    return "\(shown) is not of type \(type.name)"
+    if type.kind == .inputObject, case .object(let members) = value { return fault(of: members, for: type) }
+    return Self.isValid(value, of: type) ? nil : "\(value.shortText) is not of type \(type.name)"
   }
 
-  /// Whether a value is one of a scalar. Scalars of the schema accept each value.
-  private static func isValid(_ value: GraphQLDocument.Value, of type: Schema.NamedType) -> Bool {
+  /// Whether a value is one of a scalar or an enumeration. Scalars of the schema accept each value.
+  static func isValid(_ value: GraphQLDocument.Value, of type: Schema.NamedType) -> Bool {
     switch (type.name, value) {
+    case _ where type.kind == .inputObject: false
+    case (_, .enumeration(let name)) where type.kind == .enumeration: type.value(named: name) != nil
+    case _ where type.kind == .enumeration: false
     case ("Int", .int(let number)): Int32(number.lexeme) != nil
     case ("Float", .int(let number)), ("Float", .float(let number)): number.double.isFinite
     case ("String", .string), ("Boolean", .boolean), ("ID", .string), ("ID", .int): true
@@ -55,5 +45,16 @@ extension SchemaValidator {
     }
     return requiredNames(type.name) { type.inputFields }.first { !given.contains($0) }
       .map { "\(type.name) needs the field \($0)" }
+  }
+}
+
+extension GraphQLDocument.Value {
+  /// The most bytes of a value in a message.
+  private static var maximumTextBytes: Int { 60 }
+
+  /// The value for a message.
+  var shortText: String {
+    let text = description
+    return text.utf8.count <= Self.maximumTextBytes ? text : text.prefix(Self.maximumTextBytes) + "…"
   }
 }

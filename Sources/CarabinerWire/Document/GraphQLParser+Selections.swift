@@ -2,11 +2,13 @@ extension GraphQLParser {
   /// A selection set in braces.
   mutating func selectionSet() throws(GraphQLSyntaxError) -> [Document.Selection] {
     guard token.kind == .leftBrace else { throw unexpected("a selection set in braces") }
+    beginPart()
     try descend()
     var selections: [Document.Selection] = []
     selections.reserveCapacity(4)
     repeat {
       selectionOffsets.append(token.range.lowerBound)
+      beginPart()
       selections.append(token.kind == .spread ? try fragmentSelection() : .field(try field()))
     } while token.kind != .rightBrace
     // The depth is reduced before the step, so that it is correct when the brace closes the document.
@@ -31,8 +33,10 @@ extension GraphQLParser {
     try advance()
     var typeCondition: String?
     if try take(word: "on") {
+      beginPart()
       typeCondition = try name("the name of a type")
     } else if token.kind == .name {
+      beginPart()
       return .fragmentSpread(Document.FragmentSpread(name: try name(), directives: try directives()))
     }
     return .inlineFragment(
@@ -49,7 +53,9 @@ extension GraphQLParser {
 
   /// Parses the directive at the current place; nil if there is none.
   package mutating func directive(areConstant: Bool) throws(GraphQLSyntaxError) -> Document.Directive? {
-    guard try take(.at) else { return nil }
+    guard token.kind == .at else { return nil }
+    beginPart()
+    try advance()
     let name = try name("the name of a directive")
     return Document.Directive(name: name, arguments: try arguments(areConstant: areConstant))
   }

@@ -1,6 +1,7 @@
 extension GraphQLParser {
   /// A name, a colon and a value.
   mutating func argument(_ what: String, isConstant: Bool) throws(GraphQLSyntaxError) -> Document.Argument {
+    beginPart()
     let name = try name(what)
     try expect(.colon, "\":\" and a value")
     return Document.Argument(name: name, value: try value(isConstant: isConstant))
@@ -8,6 +9,7 @@ extension GraphQLParser {
 
   /// Parses a value. A constant value must not contain variables.
   package mutating func value(isConstant: Bool) throws(GraphQLSyntaxError) -> Document.Value {
+    beginPart()
     switch token.kind {
     case .leftBracket: return .list(try list(isConstant: isConstant))
     case .leftBrace: return .object(try object(isConstant: isConstant))

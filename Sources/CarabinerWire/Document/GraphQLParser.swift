@@ -12,16 +12,22 @@ package struct GraphQLParser {
   private(set) var definitionOffsets: [Int] = []
   /// The offset of each selection. A field precedes its selection set.
   var selectionOffsets: [Int] = []
+  /// The offsets of the parts of the document, in the order of ``GraphQLPartPlaces``; nil if they are not recorded.
+  private(set) var partOffsets: [Int]?
   /// The places of the descriptions.
   private(set) var descriptionRanges: [Range<Int>] = []
 
-  package init(_ bytes: [UInt8], limits: GraphQLLimits) throws(GraphQLSyntaxError) {
+  package init(_ bytes: [UInt8], limits: GraphQLLimits, recordsParts: Bool = false) throws(GraphQLSyntaxError) {
     self.limits = limits
+    partOffsets = recordsParts ? [] : nil
     lexer = GraphQLLexer(bytes)
     token = try lexer.next()
   }
 
   // MARK: Tokens
+
+  /// Records that a part of the document begins at the current token.
+  mutating func beginPart() { partOffsets?.append(token.range.lowerBound) }
 
   /// Consumes the current token.
   package mutating func advance() throws(GraphQLSyntaxError) {
@@ -110,6 +116,7 @@ package struct GraphQLParser {
 
   private mutating func definition() throws(GraphQLSyntaxError) -> Document.Definition {
     definitionOffsets.append(token.range.lowerBound)
+    beginPart()
     if token.kind == .leftBrace {
       return .operation(Document.OperationDefinition(type: .query, selectionSet: try selectionSet()))
     }
@@ -145,6 +152,7 @@ package struct GraphQLParser {
   private mutating func operation(
     _ type: Document.OperationDefinition.OperationType, _ description: String?
   ) throws(GraphQLSyntaxError) -> Document.OperationDefinition {
+    if token.kind == .name { beginPart() }
     let name = token.kind == .name ? try name() : nil
     return Document.OperationDefinition(
       description: description, type: type, name: name, variables: try variables(), directives: try directives(),
@@ -153,8 +161,10 @@ package struct GraphQLParser {
 
   private mutating func fragment(_ description: String?) throws(GraphQLSyntaxError) -> Document.FragmentDefinition {
     guard !isWord("on") else { throw unexpected("the fragment's name") }
+    beginPart()
     let name = try name("the fragment's name")
     guard try take(word: "on") else { throw unexpected("\"on\"") }
+    beginPart()
     return Document.FragmentDefinition(
       description: description, name: name, typeCondition: try self.name("the name of a type"), directives: try directives(),
       selectionSet: try selectionSet())
@@ -164,10 +174,13 @@ package struct GraphQLParser {
     guard try take(.leftParenthesis) else { return [] }
     var variables: [Document.VariableDefinition] = []
     repeat {
+      beginPart()
       let description = try description()
       try expect(.dollar, "a variable")
+      beginPart()
       let name = try name()
       try expect(.colon, "\":\" and the type of the variable")
+      beginPart()
       let type = try type()
       let defaultValue = try take(.equals) ? try value(isConstant: true) : nil
       variables.append(
@@ -187,6 +200,7 @@ package struct GraphQLParser {
       try expect(.rightBracket, "\"]\"")
       ascend()
     } else {
+      beginPart()
       type = .named(try name("the name of a type"))
     }
     if try take(.exclamationMark) { type = .nonNull(type) }

@@ -1,10 +1,8 @@
-internal import CarabinerWire
-
 extension GraphQLDocument.TypeReference {
-  var isNonNull: Bool { if case .nonNull = self { true } else { false } }
+  package var isNonNull: Bool { if case .nonNull = self { true } else { false } }
 
-  /// The type's name without lists and non-null marks.
-  var innermostName: String {
+  /// The type's name without lists and exclamation marks.
+  package var innermostName: String {
     switch self {
     case .named(let name): name
     case .list(let element): element.innermostName

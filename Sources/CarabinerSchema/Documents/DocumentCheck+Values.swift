@@ -1,0 +1,114 @@
+internal import CarabinerWire
+
+extension DocumentCheck {
+  /// Reads a value for a place of a type; nil if the type is not known.
+  mutating func read(
+    _ value: Document.Value, as reference: Schema.TypeReference?, hasDefault: Bool = false, isOneOf: Bool = false
+  ) {
+    let offset = takePart()
+    switch value {
+    case .variable(let name):
+      definitions[current].uses.append(
+        VariableUse(name: name, offset: offset, type: reference, hasDefault: hasDefault, isOneOf: isOneOf))
+    case .null:
+      if let reference, reference.isNonNull { reportWrong(value, reference.description, at: offset) }
+    case .list(let elements):
+      // A scalar of the schema may have lists as values.
+      if let reference, !reference.isList, let type = type(of: reference), type.kind != .scalar || type.isBuiltIn {
+        reportWrong(value, reference.description, at: offset)
+      }
+      for element in elements { read(element, as: reference?.element) }
+    case .object(let members): read(members, as: reference.flatMap { type(of: $0) }, at: offset)
+    default:
+      // One value is a list of one.
+      guard let reference, let type = type(of: reference), type.isInput else { return }
+      if !SchemaValidator.isValid(value, of: type) { reportWrong(value, type.name, of: type, at: offset) }
+    }
+  }
+
+  /// Reads the fields of an object.
+  private mutating func read(_ members: [Document.Argument], as type: Schema.NamedType?, at offset: Int) {
+    if let type, type.kind == .enumeration || type.isBuiltIn { reportWrong(.object(members), type.name, at: offset) }
+    let type = type?.kind == .inputObject ? type : nil
+    var given: [String: [Int]] = [:]
+    for member in members {
+      let nameOffset = takePart()
+      given[member.name, default: []].append(nameOffset)
+      let field = type?.inputField(named: member.name)
+      if let type, field == nil {
+        report(
+          .valuesOfCorrectType,
+          "\(type.name) has no field \(member.name)\(suggestion(for: member.name, among: type.inputFields.map(\.name)))",
+          at: nameOffset)
+      }
+      read(member.value, as: field?.type, hasDefault: field?.defaultValue != nil, isOneOf: type?.isOneOf ?? false)
+    }
+    for (name, places) in given.filter({ $0.value.count > 1 }).sorted(by: { $0.value[0] < $1.value[0] }) {
+      report(.uniqueInputFieldNames, "the field \(name) is given \(places.count) times; give it once", at: places)
+    }
+    guard let type else { return }
+    if type.isOneOf, given.count != 1 || members.contains(where: { $0.value == .null }) {
+      report(.valuesOfCorrectType, "a value of \(type.name) has exactly one field, which is not null", at: offset)
+    }
+    for name in required(of: type.name, type.inputFields) where given[name] == nil {
+      report(.valuesOfCorrectType, "\(type.name) needs the field \(name)", at: offset)
+    }
+  }
+
+  /// The names of required arguments or fields. They are looked up once, so that a short use of a long type takes a short time.
+  mutating func required(of owner: String, _ values: @autoclosure () -> [Schema.InputValue]) -> [String] {
+    if let names = requiredNames[owner] { return names }
+    let names = values().filter(\.isRequired).map(\.name)
+    requiredNames[owner] = names
+    return names
+  }
+
+  /// Reads the arguments of a field or a directive.
+  ///
+  /// - Parameters:
+  ///   - known: The arguments that it has; nil if it is not known.
+  ///   - owner: Its name in messages, such as `Query.books` or `@include`.
+  mutating func read(
+    _ arguments: [Document.Argument], of owner: @autoclosure () -> String, _ known: NamedList<Schema.InputValue>?, at offset: Int
+  ) {
+    var given: [(name: String, offset: Int)] = []
+    for argument in arguments {
+      let nameOffset = takePart()
+      given.append((argument.name, nameOffset))
+      let definition = known?[argument.name]
+      if let known, definition == nil {
+        report(
+          .knownArgumentNames,
+          "\(owner()) has no argument \(argument.name)\(suggestion(for: argument.name, among: known.elements.map(\.name)))",
+          at: nameOffset)
+      }
+      read(argument.value, as: definition?.type, hasDefault: definition?.defaultValue != nil)
+    }
+    if given.count > 1 {
+      for same in Grouping(given, by: \.name).groups where same.count > 1 {
+        report(
+          .uniqueArgumentNames, "the argument \(same[0].name) is given \(same.count) times; give it once", at: same.map(\.offset))
+      }
+    }
+    guard let known, !known.elements.isEmpty else { return }
+    let required = required(of: owner(), known.elements)
+    if required.isEmpty { return }
+    let names = Set(given.map(\.name))
+    for name in required where !names.contains(name) {
+      report(
+        .providedRequiredArguments, "\(owner()) needs the argument \(name), of type \(known[name]?.type.description ?? "")",
+        at: offset)
+    }
+  }
+
+  /// Reports a value that is not one of a type.
+  private mutating func reportWrong(
+    _ value: Document.Value, _ expected: String, of type: Schema.NamedType? = nil, at offset: Int
+  ) {
+    var suggestion = ""
+    if case .enumeration(let name) = value, let type, type.kind == .enumeration {
+      suggestion = self.suggestion(for: name, among: type.values.map(\.name))
+    }
+    report(.valuesOfCorrectType, "\(value.shortText) is not of type \(expected)\(suggestion)", at: offset)
+  }
+}
