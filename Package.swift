@@ -4,13 +4,14 @@ import PackageDescription
 
 /// `CARABINER_PACKAGE` leaves out parts of the package that a run does not need, because building takes most of its time.
 ///
-/// `libraries` has the libraries that plugins and embedding programs link. `harness` adds the harness. `sanitized` adds the gateway too, and
-/// leaves out the executable, the demo server and the tests that no sanitizer runs. `fuzz` and `bench` are `libraries` with what
-/// `Scripts/fuzz` and `Scripts/bench` run; `bench-own` is `bench` without the peer that takes most of the building.
+/// `libraries` has the libraries that plugins and embedding programs link. `memory` has, of those and of the harness, what uses memory by
+/// pointers, with its tests. `sanitized` adds the harness and the gateway to the libraries, and leaves out the executable, the demo server
+/// and the tests that no sanitizer runs. `fuzz` and `bench` are `libraries` with what `Scripts/fuzz` and `Scripts/bench` run; `bench-own` is
+/// `bench` without the peer that takes most of the building.
 let flavor = ProcessInfo.processInfo.environment["CARABINER_PACKAGE"]
-let librariesOnly = ["libraries", "fuzz", "bench", "bench-own", "harness", "sanitized"].contains(flavor)
+let librariesOnly = ["libraries", "fuzz", "bench", "bench-own", "memory", "sanitized"].contains(flavor)
 let hasServers = !librariesOnly || flavor == "sanitized"
-let hasHarness = hasServers || flavor == "harness"
+let hasHarness = hasServers || flavor == "memory"
 
 let swiftSettings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
@@ -164,6 +165,12 @@ let package = Package(
   cLanguageStandard: .c11,
   cxxLanguageStandard: .cxx17
 )
+
+if flavor == "memory" {
+  let leftOut = ["CarabinerPipeline", "CarabinerTests", "CarabinerPipelineTests", "PipelineSamples"]
+  package.products.removeAll { leftOut.contains($0.name) }
+  package.targets.removeAll { leftOut.contains($0.name) }
+}
 
 if flavor == "fuzz" {
   package.products.append(.executable(name: "carabiner-fuzz", targets: ["Fuzz"]))
