@@ -489,6 +489,16 @@ if !librariesOnly {
       name: "CarabinerSourcesTests",
       dependencies: ["CarabinerSources", "CarabinerEtcd", "CarabinerFleet", "ScriptedServer", "TestTools"],
       swiftSettings: swiftSettings),
+    // Between chain and transport: which endpoint of an upstream gets a request, and when it is sent again.
+    .target(
+      name: "CarabinerUpstreams",
+      dependencies: [
+        "Carabiner", "CarabinerCurl", "CarabinerDigest", "CarabinerFiles", "CarabinerManifest", "CarabinerWire", "CLinux",
+      ],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "CarabinerUpstreamsTests", dependencies: ["CarabinerUpstreams", "Carabiner", "CarabinerManifest", "TestTools"],
+      swiftSettings: swiftSettings),
     // A host for one's own program: generations of a manifest, and the gateway over them.
     .target(
       name: "CarabinerHost",
@@ -496,8 +506,8 @@ if !librariesOnly {
         "Carabiner", "CarabinerABI", "CarabinerCurl", "CarabinerDigest", "CarabinerDownloads", "CarabinerFiles", "CarabinerFleet",
         "CarabinerGateway",
         "CarabinerBridge", "CarabinerManifest", "CarabinerRESP", "CarabinerRedis", "CarabinerRelease", "CarabinerSQLite",
-        "CarabinerSources", "CarabinerTracing",
-        "CarabinerWebSocket", "CarabinerWire", "CLinux", "CProgram",
+        "CarabinerSources", "CarabinerTracing", "CarabinerUpstreams", "CarabinerWebSocket", "CarabinerWire", "CLinux",
+        "CProgram",
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
@@ -545,7 +555,8 @@ if !librariesOnly {
       name: "CarabinerHostTests",
       dependencies: [
         "CarabinerHost", "Carabiner", "CarabinerCurl", "CarabinerGateway", "CarabinerBridge", "CarabinerManifest",
-        "CarabinerPipeline", "CarabinerRelease", "CarabinerTracing", "CarabinerWire", "ScriptedServer", "TestTools",
+        "CarabinerPipeline", "CarabinerRelease", "CarabinerTracing", "CarabinerUpstreams", "CarabinerWire", "ScriptedServer",
+        "TestTools",
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
         .product(name: "MetricsTestKit", package: "swift-metrics"),

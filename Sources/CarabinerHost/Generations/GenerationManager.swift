@@ -3,6 +3,7 @@ internal import CarabinerBridge
 internal import CarabinerCurl
 internal import CarabinerGateway
 internal import CarabinerManifest
+internal import CarabinerUpstreams
 internal import CarabinerWire
 internal import Dispatch
 internal import Logging

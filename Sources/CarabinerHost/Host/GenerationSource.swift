@@ -5,6 +5,7 @@ internal import CarabinerGateway
 internal import CarabinerManifest
 internal import CarabinerRelease
 internal import CarabinerSources
+internal import CarabinerUpstreams
 internal import Foundation
 internal import Logging
 

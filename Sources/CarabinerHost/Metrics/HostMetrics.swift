@@ -7,6 +7,7 @@ internal import CarabinerRedis
 internal import CarabinerRelease
 internal import CarabinerSQLite
 internal import CarabinerSources
+internal import CarabinerUpstreams
 
 /// The metrics of a host: its generations, chain, plugins and upstream.
 ///

@@ -1,4 +1,5 @@
 internal import Carabiner
+internal import CarabinerUpstreams
 internal import Foundation
 internal import Synchronization
 

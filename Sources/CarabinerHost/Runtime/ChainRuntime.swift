@@ -6,6 +6,7 @@ internal import CarabinerDigest
 internal import CarabinerFiles
 internal import CarabinerGateway
 internal import CarabinerManifest
+internal import CarabinerUpstreams
 internal import CarabinerWebSocket
 internal import Foundation
 
@@ -106,10 +107,15 @@ final class ChainRuntime: Sendable {
       transport = try CurlTransport(configuration: configuration, replacing: predecessor?.transport)
     }
     self.manifest = manifest
-    let upstreams = try UpstreamSet(
-      UpstreamSet.Parts(
-        manifest: manifest, secrets: secrets, endpoint: endpoint, transport: transport, configuration: configuration),
-      replacing: predecessor?.upstreams)
+    let upstreams: UpstreamSet
+    do {
+      upstreams = try UpstreamSet(
+        UpstreamSet.Parts(
+          manifest: manifest, secrets: secrets, endpoint: endpoint, transport: transport, configuration: configuration),
+        replacing: predecessor?.upstreams)
+    } catch let error as UpstreamError {
+      throw ServerError.invalid(error.description)
+    }
     self.upstreams = upstreams
     self.hidden = output.secrets.hide(upstreams.hiding(hidden))
     // While the transport stays the same, plugin instances are kept, with the environment that they were created in.
@@ -140,11 +146,11 @@ final class ChainRuntime: Sendable {
         interceptorProvider: chain, endpointURL: url, httpTransport: sender, store: store, additionalHeaders: all,
         wireOptions: manifest.wireOptions, maximumAttempts: manifest.settings.maximumAttempts, observer: observer)
     }
-    let main = upstreams[Manifest.mainUpstream].map { sending(UpstreamTransport(upstream: $0), nil) }
+    let main = upstreams[Manifest.mainUpstream].map { sending(UpstreamTransport($0), nil) }
     let http = network(url, main ?? sending(transport, upstreams.recovery))
     var others: [String: ApolloClient] = [:]
     for upstream in upstreams.all where upstream.settings.name != Manifest.mainUpstream {
-      let transport = network(upstream.endpoints[0].url, sending(UpstreamTransport(upstream: upstream), nil))
+      let transport = network(upstream.endpoints[0].url, sending(UpstreamTransport(upstream), nil))
       others[upstream.settings.name] = ApolloClient(networkTransport: transport, store: store)
     }
     self.others = others

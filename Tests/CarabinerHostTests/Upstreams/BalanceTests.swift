@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import CarabinerHost
+@testable import CarabinerUpstreams
 
 @Suite("Balancing and availability over real servers")
 struct BalanceTests {

@@ -1,5 +1,6 @@
 import Carabiner
 import CarabinerGateway
+import CarabinerUpstreams
 import CarabinerWire
 import Foundation
 import ScriptedServer

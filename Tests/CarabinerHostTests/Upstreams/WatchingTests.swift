@@ -8,6 +8,7 @@ import Synchronization
 import Testing
 
 @testable import CarabinerHost
+@testable import CarabinerUpstreams
 
 @Suite("Active checks, and names that are looked up again")
 struct WatchingTests {
@@ -95,7 +96,7 @@ struct WatchingTests {
       return answer.current.isEmpty ? nil : [answer.current]
     }
     upstream.watch(HTTPHeaders())
-    let sender = UpstreamTransport(upstream: upstream)
+    let sender = UpstreamTransport(upstream)
     func ask() async throws -> String {
       let response = try await sender.send(URLRequest(url: endpoint.url, httpBody: Data("{}".utf8)))
       var body = Data()

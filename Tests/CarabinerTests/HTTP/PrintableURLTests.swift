@@ -48,7 +48,7 @@ struct PrintableURLTests {
     "CarabinerWebSocket/WebSocketEndpoint.swift": 3, "CarabinerHost/Replay/ReplayRun.swift": 1,
     "CarabinerPipelineSockets/SocketLine.swift": 1,
     // Used for the URL itself.
-    "CarabinerHost/Upstreams/Sending/UpstreamEndpoint.swift": 2,
+    "CarabinerUpstreams/UpstreamEndpoint.swift": 2,
     "CarabinerCommand/Call/CallCommand.swift": 1, "CarabinerCurl/EasyHandle.swift": 1, "CarabinerCurl/HTTP1/HTTP1Engine.swift": 1,
     // Read and written by plugins.
     "CarabinerBridge/Bridge/Stages/HTTPMessage.swift": 1, "CarabinerBridge/Bridge/Calls/GroupCall+HTTP.swift": 1,

@@ -6,6 +6,7 @@ internal import CarabinerGateway
 internal import CarabinerManifest
 internal import CarabinerRelease
 internal import CarabinerSources
+internal import CarabinerUpstreams
 package import CarabinerWire
 internal import Foundation
 internal import Logging

@@ -1,4 +1,4 @@
-internal import Carabiner
+package import Carabiner
 internal import CarabinerCurl
 internal import CarabinerManifest
 internal import FoundationEssentials
@@ -7,7 +7,7 @@ internal import Synchronization
 /// Retries failed requests if there is only one endpoint, with the default rules of an upstream.
 ///
 /// A request that does not fail costs nothing here: it is not counted, and no clock is read.
-final class EndpointRecovery: Sendable {
+package final class EndpointRecovery: Sendable {
   private let rule = RetryRule(settings: Manifest.Upstream.Retry())
   private let transport: CurlTransport
   private let counters: UpstreamCounters
@@ -19,7 +19,7 @@ final class EndpointRecovery: Sendable {
   }
 
   /// Whether the request may be retried because of this response.
-  static func concerns(_ response: HTTPResponse) -> Bool { (502...504).contains(response.response.statusCode) }
+  package static func concerns(_ response: HTTPResponse) -> Bool { (502...504).contains(response.response.statusCode) }
 
   /// Sends a request again if that is allowed.
   ///
@@ -27,7 +27,7 @@ final class EndpointRecovery: Sendable {
   ///   - first: The end of the first attempt.
   ///   - sender: The transport of the attempts.
   /// - Returns: The response of the last attempt.
-  func recovered(
+  package func recovered(
     _ request: URLRequest, from first: Result<HTTPResponse, any Error>, over sender: any HTTPTransport
   ) async throws -> HTTPResponse {
     var result = AttemptResult(response: first)

@@ -1,15 +1,17 @@
-internal import Carabiner
+package import Carabiner
 internal import CarabinerCurl
 internal import CarabinerManifest
 internal import FoundationEssentials
 
 /// Sends each request to an endpoint of an upstream, and again to another one if that is allowed.
-struct UpstreamTransport: RepeatingTransport {
+package struct UpstreamTransport: RepeatingTransport {
   let upstream: Upstream
 
-  func send(_ request: URLRequest) async throws -> HTTPResponse { try await send(request, tracing: nil) }
+  package init(_ upstream: Upstream) { self.upstream = upstream }
 
-  func send(_ request: URLRequest, tracer: any ChainTracer) async throws -> HTTPResponse {
+  package func send(_ request: URLRequest) async throws -> HTTPResponse { try await send(request, tracing: nil) }
+
+  package func send(_ request: URLRequest, tracer: any ChainTracer) async throws -> HTTPResponse {
     try await send(request, tracing: tracer)
   }
 
@@ -103,7 +105,7 @@ struct UpstreamTransport: RepeatingTransport {
       return AttemptResult(
         response: .success(try await AttemptTimeout.bounding(limit) { [request] in try await sender.send(request) }))
     } catch is AttemptTimeout {
-      return AttemptResult(outcome: .attemptTimeout, response: .failure(AttemptTimeout.error(at: endpoint)))
+      return AttemptResult(outcome: .attemptTimeout, response: .failure(AttemptTimeout.transportError(at: endpoint)))
     } catch {
       return AttemptResult(response: .failure(error))
     }
@@ -182,7 +184,7 @@ extension AttemptTimeout {
   }
 
   /// The error for the caller, if no other attempt follows.
-  static func error(at endpoint: UpstreamEndpoint) -> TransportError {
+  static func transportError(at endpoint: UpstreamEndpoint) -> TransportError {
     TransportError(
       .timedOut, "\(endpoint.label) sent no response in the time of per-attempt-timeout; raise it, or check the server",
       url: endpoint.text, mayHaveBeenSent: true)

@@ -2,7 +2,7 @@ import CarabinerManifest
 import TestTools
 import Testing
 
-@testable import CarabinerHost
+@testable import CarabinerUpstreams
 
 @Suite("The choice of an endpoint")
 struct EndpointTableTests {

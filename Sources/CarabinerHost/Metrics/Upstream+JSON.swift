@@ -1,4 +1,5 @@
 internal import CarabinerManifest
+internal import CarabinerUpstreams
 internal import CarabinerWire
 
 extension Upstream {

@@ -2,21 +2,21 @@ internal import CarabinerManifest
 internal import Synchronization
 
 /// The counters of an upstream. Reloads do not reset them.
-final class UpstreamCounters: Sendable {
-  struct Values: Sendable {
+package final class UpstreamCounters: Sendable {
+  package struct Values: Sendable {
     /// The number of requests by label of the endpoint, then by result.
-    var requests: [String: [String: Int]] = [:]
-    var ejections: [String: Int] = [:]
+    package var requests: [String: [String: Int]] = [:]
+    package var ejections: [String: Int] = [:]
     /// The number of retries by reason, then by outcome.
-    var retries: [String: [String: Int]] = [:]
-    var goodChecks = 0
-    var failedChecks = 0
-    var failedLookups = 0
+    package var retries: [String: [String: Int]] = [:]
+    package var goodChecks = 0
+    package var failedChecks = 0
+    package var failedLookups = 0
   }
 
   private let state = Mutex(Values())
 
-  var values: Values { state.withLock(\.self) }
+  package var values: Values { state.withLock(\.self) }
 
   func ended(_ outcome: AttemptOutcome, at label: String) {
     state.withLock { $0.requests[label, default: [:]][outcome.word, default: 0] += 1 }

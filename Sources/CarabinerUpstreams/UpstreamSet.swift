@@ -1,13 +1,13 @@
-internal import Carabiner
-internal import CarabinerCurl
+package import Carabiner
+package import CarabinerCurl
 internal import CarabinerDigest
 internal import CarabinerFiles
-internal import CarabinerManifest
+package import CarabinerManifest
 
 /// The upstreams of a generation.
-struct UpstreamSet: Sendable {
+package struct UpstreamSet: Sendable {
   /// The parts that upstreams are made of.
-  struct Parts {
+  package struct Parts {
     let manifest: Manifest
     let secrets: SecretReferences
     /// The endpoint of the command line, which replaces those of `main`; nil if there is none.
@@ -15,6 +15,17 @@ struct UpstreamSet: Sendable {
     /// The host's transport. Upstreams without certificates and connection limits of their own use it.
     let transport: CurlTransport
     let configuration: CurlTransport.Configuration
+
+    package init(
+      manifest: Manifest, secrets: SecretReferences, endpoint: String?, transport: CurlTransport,
+      configuration: CurlTransport.Configuration
+    ) {
+      self.manifest = manifest
+      self.secrets = secrets
+      self.endpoint = endpoint
+      self.transport = transport
+      self.configuration = configuration
+    }
   }
 
   /// The maximum size of a file with certificates, in bytes.
@@ -32,17 +43,17 @@ struct UpstreamSet: Sendable {
   /// The counters of all current and earlier upstreams, by name.
   private let counters: [String: UpstreamCounters]
   /// Retries requests to a single endpoint; nil if `main` is an upstream with endpoints of its own.
-  let recovery: EndpointRecovery?
+  package let recovery: EndpointRecovery?
 
   /// The upstreams, sorted by name.
-  var all: [Upstream] { members.values.map(\.upstream).sorted { $0.settings.name < $1.settings.name } }
+  package var all: [Upstream] { members.values.map(\.upstream).sorted { $0.settings.name < $1.settings.name } }
 
   /// The upstream with this name; nil if there is none, or it is `main` with a single endpoint.
-  subscript(name: String) -> Upstream? { members[name]?.upstream }
+  package subscript(name: String) -> Upstream? { members[name]?.upstream }
 
   /// - Parameter predecessor: The set that this one replaces. Upstreams whose settings and files are the same are kept.
-  /// - Throws: ``ManifestError`` or ``ServerError`` for a URL that cannot be used.
-  init(_ parts: Parts, replacing predecessor: UpstreamSet?) throws {
+  /// - Throws: ``ManifestError`` or ``UpstreamError`` for a URL that cannot be used.
+  package init(_ parts: Parts, replacing predecessor: UpstreamSet?) throws {
     var members: [String: Member] = [:]
     var counters = predecessor?.counters ?? [:]
     for settings in parts.manifest.upstreams {
@@ -116,7 +127,7 @@ struct UpstreamSet: Sendable {
   }
 
   /// Hides the URLs of the endpoints, which may contain secrets.
-  func hiding(_ redaction: SecretRedaction) -> SecretRedaction {
+  package func hiding(_ redaction: SecretRedaction) -> SecretRedaction {
     all.reduce(redaction) { redaction, upstream in
       zip(upstream.endpoints, upstream.settings.endpoints).reduce(redaction) { redaction, pair in
         pair.1.url.contains("${") ? redaction.hiding(pair.0.text, behind: pair.1.url) : redaction
@@ -125,12 +136,12 @@ struct UpstreamSet: Sendable {
   }
 
   /// Starts the checks of endpoints and the lookups of their names.
-  func watch(_ headers: HTTPHeaders) {
+  package func watch(_ headers: HTTPHeaders) {
     for upstream in all { upstream.watch(headers) }
   }
 
   /// The counters by the name of the upstream, sorted.
-  var countersByName: [(name: String, counters: UpstreamCounters)] {
+  package var countersByName: [(name: String, counters: UpstreamCounters)] {
     (Set(members.keys).union(recovery == nil ? [] : [Manifest.mainUpstream])).sorted().compactMap { name in
       counters[name].map { (name, $0) }
     }

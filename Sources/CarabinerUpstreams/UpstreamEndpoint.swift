@@ -1,20 +1,20 @@
 internal import Carabiner
 internal import CarabinerManifest
-internal import FoundationEssentials
+package import FoundationEssentials
 
 /// An endpoint of an upstream, with its references resolved.
-struct UpstreamEndpoint: Sendable, Hashable {
-  let url: URL
+package struct UpstreamEndpoint: Sendable, Hashable {
+  package let url: URL
   let text: String
-  let weight: Int
-  let isBackup: Bool
+  package let weight: Int
+  package let isBackup: Bool
   /// The endpoint in metrics and messages: as written in the manifest, without user name, password and query.
-  let label: String
+  package let label: String
 
-  /// - Throws: ``ServerError`` if the URL is not valid.
+  /// - Throws: ``UpstreamError`` if the URL is not valid.
   init(_ text: String, written: String, weight: Int = 1, isBackup: Bool = false, place: String) throws {
     guard let url = URL(string: text), url.host() != nil, ["http", "https"].contains(url.scheme?.lowercased()) else {
-      throw ServerError.invalid("\(place) is not an http or https URL with a host: \(PrintableURL(written)); correct it")
+      throw UpstreamError("\(place) is not an http or https URL with a host: \(PrintableURL(written)); correct it")
     }
     self.url = url
     self.text = url.absoluteString

@@ -1,7 +1,7 @@
 import CarabinerManifest
 import Testing
 
-@testable import CarabinerHost
+@testable import CarabinerUpstreams
 
 @Suite("The circuit breaker of an upstream")
 struct UpstreamBreakerTests {

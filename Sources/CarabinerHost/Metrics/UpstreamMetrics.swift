@@ -1,5 +1,6 @@
 internal import CarabinerGateway
 internal import CarabinerManifest
+internal import CarabinerUpstreams
 
 /// The metrics of upstreams. Labels are names and URLs of the manifest, and fixed words.
 struct UpstreamMetrics {

@@ -1,12 +1,12 @@
 internal import Carabiner
 internal import CarabinerCurl
-internal import CarabinerManifest
+package import CarabinerManifest
 internal import Synchronization
 
 /// The endpoints of an upstream, with their state. Requests are sent by ``UpstreamTransport``.
 ///
 /// A reload keeps it while its settings stay the same.
-final class Upstream: Sendable {
+package final class Upstream: Sendable {
   private struct State: Sendable {
     var table: EndpointTable
     var line: UpstreamLine
@@ -16,10 +16,10 @@ final class Upstream: Sendable {
     var generator = SystemRandomNumberGenerator()
   }
 
-  let settings: Manifest.Upstream
+  package let settings: Manifest.Upstream
   /// The endpoints in the order of the manifest.
-  let endpoints: [UpstreamEndpoint]
-  let counters: UpstreamCounters
+  package let endpoints: [UpstreamEndpoint]
+  package let counters: UpstreamCounters
   let rule: RetryRule
   let transport: CurlTransport
   private let state: Mutex<State>
@@ -194,7 +194,7 @@ final class Upstream: Sendable {
   }
 
   /// The state for metrics and `carabiner status`.
-  var snapshot: UpstreamSnapshot {
+  package var snapshot: UpstreamSnapshot {
     state.withLock { state in
       UpstreamSnapshot(
         endpoints: state.table.availability(at: now), isPanicking: state.table.isPanicking,
@@ -204,13 +204,13 @@ final class Upstream: Sendable {
 }
 
 /// The state of an upstream at one time.
-struct UpstreamSnapshot: Sendable {
-  let endpoints: [EndpointTable.Availability]
-  let isPanicking: Bool
+package struct UpstreamSnapshot: Sendable {
+  package let endpoints: [EndpointTable.Availability]
+  package let isPanicking: Bool
   /// Whether the circuit breaker is open.
-  let isOpen: Bool
-  let underWay: Int
-  let waiting: Int
+  package let isOpen: Bool
+  package let underWay: Int
+  package let waiting: Int
 }
 
 /// A request in progress in an upstream. It ends once: explicitly, or when it is released.

@@ -3,7 +3,7 @@ internal import CarabinerManifest
 /// The endpoints of an upstream. The table chooses the endpoint of the next request.
 ///
 /// It has no clock and no random numbers of its own. Times are measured from any fixed instant.
-struct EndpointTable: Sendable {
+package struct EndpointTable: Sendable {
   /// An endpoint, or one address of it.
   struct Record: Sendable {
     /// The number of the record, which is never used again.
@@ -24,12 +24,12 @@ struct EndpointTable: Sendable {
   }
 
   /// The value of an endpoint's metrics.
-  struct Availability: Sendable, Hashable {
-    let server: EndpointServer
-    let isAvailable: Bool
-    let underWay: Int
-    let isHealthy: Bool
-    let isEjected: Bool
+  package struct Availability: Sendable, Hashable {
+    package let server: EndpointServer
+    package let isAvailable: Bool
+    package let underWay: Int
+    package let isHealthy: Bool
+    package let isEjected: Bool
   }
 
   private let settings: Manifest.Upstream
@@ -188,13 +188,13 @@ struct EndpointTable: Sendable {
 }
 
 /// A server that requests are sent to.
-struct EndpointServer: Sendable, Hashable {
+package struct EndpointServer: Sendable, Hashable {
   /// The place of the entry in the manifest's list.
-  let entry: Int
+  package let entry: Int
   let weight: Int
   let isBackup: Bool
   /// The address that is used instead of the host name; nil to leave the name to libcurl.
-  let address: String?
+  package let address: String?
   /// A number that is the same in all processes.
   let identity: UInt64
 

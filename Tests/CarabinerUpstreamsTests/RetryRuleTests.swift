@@ -3,7 +3,7 @@ import CarabinerManifest
 import TestTools
 import Testing
 
-@testable import CarabinerHost
+@testable import CarabinerUpstreams
 
 @Suite("The decision to send a request again")
 struct RetryRuleTests {
