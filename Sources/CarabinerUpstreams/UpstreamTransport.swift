@@ -103,7 +103,8 @@ package struct UpstreamTransport: RepeatingTransport {
         return AttemptResult(response: .success(try await sender.send(request)))
       }
       return AttemptResult(
-        response: .success(try await AttemptTimeout.bounding(limit) { [request] in try await sender.send(request) }))
+        response: .success(
+          try await Deadline(after: limit).bounding(AttemptTimeout()) { [request] in try await sender.send(request) }))
     } catch is AttemptTimeout {
       return AttemptResult(outcome: .attemptTimeout, response: .failure(AttemptTimeout.transportError(at: endpoint)))
     } catch {
@@ -167,22 +168,6 @@ struct AttemptDeadline: Sendable {
 }
 
 extension AttemptTimeout {
-  /// Runs an attempt until the head of its response has arrived, or cancels it after a time.
-  static func bounding(
-    _ limit: Duration, _ body: @escaping @Sendable () async throws -> HTTPResponse
-  ) async throws -> HTTPResponse {
-    try await withThrowingTaskGroup(of: HTTPResponse?.self) { group in
-      group.addTask { try await body() }
-      group.addTask {
-        try await Task.sleep(for: limit)
-        return nil
-      }
-      defer { group.cancelAll() }
-      guard let response = try await group.next(), let response else { throw AttemptTimeout() }
-      return response
-    }
-  }
-
   /// The error for the caller, if no other attempt follows.
   static func transportError(at endpoint: UpstreamEndpoint) -> TransportError {
     TransportError(

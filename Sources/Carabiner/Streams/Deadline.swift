@@ -5,7 +5,7 @@ package struct Deadline: Sendable {
   let duration: Duration
 
   /// Creates a deadline after a duration.
-  init(after duration: Duration) {
+  package init(after duration: Duration) {
     self.duration = duration
     instant = .now + duration
   }

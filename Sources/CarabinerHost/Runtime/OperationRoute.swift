@@ -13,24 +13,15 @@ struct OperationRoute: Sendable {
     _ results: PullStream<GraphQLResponse<Operation>>, _ operation: Operation
   ) -> PullStream<GraphQLResponse<Operation>> {
     guard let timeout, operation.operationType == .subscription else { return results }
-    let end = ContinuousClock.now + timeout
+    let deadline = Deadline(after: timeout)
     let hasBegun = Atomic(false)
     let name = operation.operationName ?? "the subscription"
     return PullStream {
       if hasBegun.exchange(true, ordering: .relaxed) { return try await results.pull() }
-      return try await withThrowingTaskGroup(of: PullStream<GraphQLResponse<Operation>>.Step?.self) { group in
-        group.addTask { try await results.pull() }
-        group.addTask {
-          try await Task.sleep(until: end)
-          return nil
-        }
-        defer { group.cancelAll() }
-        guard let step = try await group.next(), let step else {
-          throw RequestChainError(
-            .timedOut, "\(name) had no result after \(timeout); raise the timeout of its rule, or check the server")
-        }
-        return step
-      }
+      return try await deadline.bounding(
+        RequestChainError(
+          .timedOut, "\(name) had no result after \(timeout); raise the timeout of its rule, or check the server")
+      ) { try await results.pull() }
     }
   }
 }
