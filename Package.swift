@@ -597,19 +597,31 @@ if !librariesOnly {
       // The files of new plugins are in the executable, so that it is one file that works in any folder.
       resources: [.embedInCode("New/Templates")],
       swiftSettings: swiftSettings),
+    // How the tests of the command start its processes and read their output.
+    .target(
+      name: "CommandTools", dependencies: ["CarabinerWire", "TestTools"], path: "Tests/CommandTools",
+      swiftSettings: swiftSettings),
+    // The tests of gateways as processes, with the plugins of the catalogue, in fleets, and with signed files. As a target of their own
+    // they compile beside the other tests. They do not import the command, so the build need not compile it first.
+    .testTarget(
+      name: "CarabinerServeTests",
+      dependencies: [
+        "Carabiner", "CarabinerDigest", "CarabinerEtcd", "CarabinerFleet", "CarabinerGateway", "CarabinerWire", "CommandTools",
+        "ScriptedServer", "ScriptedSocket", "TestTools",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOWebSocket", package: "swift-nio"),
+      ],
+      exclude: ["Golden"],
+      swiftSettings: swiftSettings),
+    // The programs are dependencies because the tests run them.
     .testTarget(
       name: "CarabinerCommandTests",
       dependencies: [
-        "CallbackClient", "Carabiner", "CarabinerCommand", "CarabinerCurl", "CarabinerDigest", "CarabinerEtcd", "CarabinerFleet",
-        "CarabinerGateway", "CarabinerBridge", "CarabinerLauncher", "CarabinerManifest", "CarabinerHost", "CarabinerWire",
-        "CarabinerWorker",
-        "ConnectCalls", "DelegateClient",
-        "EmbeddedClient", "EmbeddedGateway", "LegacyClient", "NativeInterceptor", "ScriptedServer", "ScriptedSocket", "TestTools",
-        "WatchedQuery",
+        "CallbackClient", "Carabiner", "CarabinerBridge", "CarabinerCommand", "CarabinerCurl", "CarabinerDigest",
+        "CarabinerGateway", "CarabinerHost", "CarabinerLauncher", "CarabinerManifest", "CarabinerWire", "CarabinerWorker",
+        "CommandTools", "ConnectCalls", "DelegateClient", "EmbeddedClient", "EmbeddedGateway", "LegacyClient",
+        "NativeInterceptor", "ScriptedServer", "TestTools", "WatchedQuery",
         .product(name: "Logging", package: "swift-log"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOWebSocket", package: "swift-nio"),
       ],
       exclude: ["Golden"],
       swiftSettings: swiftSettings),

@@ -1,5 +1,6 @@
 import CarabinerDigest
 import CarabinerWire
+import CommandTools
 import Foundation
 import ScriptedServer
 import TestTools

@@ -1,4 +1,5 @@
 import CarabinerHost
+import CommandTools
 import Foundation
 import TestTools
 import Testing

@@ -1,3 +1,4 @@
+import CommandTools
 import Foundation
 import ScriptedServer
 import Testing

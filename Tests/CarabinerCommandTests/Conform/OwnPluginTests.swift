@@ -1,4 +1,5 @@
 import CarabinerWire
+import CommandTools
 import Foundation
 import TestTools
 import Testing

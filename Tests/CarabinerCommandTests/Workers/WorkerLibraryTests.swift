@@ -2,6 +2,7 @@ import Carabiner
 import CarabinerBridge
 import CarabinerManifest
 import CarabinerWire
+import CommandTools
 import Foundation
 import Synchronization
 import TestTools

@@ -1,4 +1,5 @@
 import CarabinerManifest
+import CommandTools
 import Foundation
 import TestTools
 import Testing

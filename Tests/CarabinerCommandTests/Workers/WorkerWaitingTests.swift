@@ -1,6 +1,7 @@
 import CarabinerBridge
 import CarabinerManifest
 import CarabinerWire
+import CommandTools
 import Foundation
 import Glibc
 import TestTools
