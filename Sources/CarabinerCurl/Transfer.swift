@@ -1,5 +1,6 @@
 internal import CCurl
 internal import Carabiner
+internal import CarabinerWire
 internal import FoundationEssentials
 
 /// An exchange over libcurl, whose callbacks call it on the loop's thread.
@@ -32,6 +33,8 @@ final class Transfer: Exchange, @unchecked Sendable {
   private var isReceivingPaused = false
   /// Whether the server refused the request over HTTP/2, where libcurl would go on sending the body.
   private var isRefused = false
+  /// Whether the body of the response is JSON, which shows by itself whether it is whole.
+  private var receivesJSON = false
   /// The error with which a callback stopped libcurl.
   private var refusal: TransportError?
 
@@ -74,7 +77,10 @@ final class Transfer: Exchange, @unchecked Sendable {
   }
 
   private func headArrived(_ head: HTTPURLResponse) {
-    if head.statusCode >= 300, head.httpVersion == .http2 { isRefused = true }
+    if head.httpVersion == .http2 {
+      if head.statusCode >= 300 { isRefused = true }
+      receivesJSON = head.value(forHTTPHeaderField: "Content-Type").flatMap { MediaType($0) }?.isJSON == true
+    }
     origin?.learn(head.httpVersion)
     deliver(head)
   }
@@ -174,9 +180,15 @@ final class Transfer: Exchange, @unchecked Sendable {
   /// Whether the server said that it did not process the request.
   private var isUnprocessed: Bool { headBytes == 0 && easy.messages.isRefused }
 
+  /// Whether libcurl reports a whole response as one that was cut.
+  ///
+  /// A server may answer before it has read the request, and then reset the stream without an error (RFC 9113, 8.1). If it ends the
+  /// connection too, libcurl 7.88 has the code of a cut body for that, and no message. Whoever parses the JSON finds a body that was cut.
+  private func isWhole(_ code: CURLcode) -> Bool { code == CURLE_PARTIAL_FILE && receivesJSON && easy.errorDetail.isEmpty }
+
   func finish(_ code: CURLcode) {
     defer { giveBack(isReusable: code == CURLE_OK) }
-    guard code != CURLE_OK else { return end(headLines.isComplete ? .success(()) : .failure(endedInHead)) }
+    guard code != CURLE_OK, !isWhole(code) else { return end(headLines.isComplete ? .success(()) : .failure(endedInHead)) }
     let failure = CurlFailure(
       code, of: easy, request: request, isHeadComplete: headLines.isComplete, isUnprocessed: isUnprocessed)
     let ownFailure: (any Error)? = refusal ?? easy.bodyFailure

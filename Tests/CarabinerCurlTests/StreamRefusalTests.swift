@@ -1,5 +1,6 @@
 import Carabiner
 import CarabinerCurl
+import CarabinerWire
 import Foundation
 import TestTools
 import Testing
@@ -14,8 +15,10 @@ struct StreamRefusalTests {
     return try CurlTransport(configuration: configuration)
   }
 
-  private func send(_ transport: CurlTransport, to server: HTTP2Server, isIdempotent: Bool) async throws -> String {
-    var request = Carabiner.URLRequest(url: try #require(URL(string: "\(server.origin)/graphql")), httpBody: Data("{}".utf8))
+  private func send(
+    _ transport: CurlTransport, to server: HTTP2Server, isIdempotent: Bool, body: Data = Data("{}".utf8)
+  ) async throws -> String {
+    var request = Carabiner.URLRequest(url: try #require(URL(string: "\(server.origin)/graphql")), httpBody: body)
     request.isIdempotent = isIdempotent
     return String(decoding: try await transport.send(request).chunks.collected(), as: UTF8.self)
   }
@@ -70,6 +73,27 @@ struct StreamRefusalTests {
     var answers: [String] = []
     for _ in 0..<4 { answers.append(try await send(transport, to: server, isIdempotent: true)) }
     #expect(answers == ["1", "2", "4", "5"])
+  }
+
+  @Test("H1: a response is whole if the server answers before it has read the request, and then ends the connection")
+  func early() async throws {
+    let server = try await HTTP2Server(event: "early")
+    let transport = try transport(to: server)
+    // More than a stream may carry at first, so no server sees its end before it answers.
+    let body = Data(count: 200_000)
+    for number in 1...6 {
+      let body = number.isMultiple(of: 3) ? body : Data("{}".utf8)
+      #expect(try await send(transport, to: server, isIdempotent: false, body: body) == "\(number)")
+    }
+  }
+
+  @Test("a part of a response is never taken for a whole one")
+  func cut() async throws {
+    let server = try await HTTP2Server(event: "cut")
+    let transport = try transport(to: server)
+    for number in 1...2 { #expect(try await send(transport, to: server, isIdempotent: false) == "\(number)") }
+    let text = try? await send(transport, to: server, isIdempotent: false, body: Data(count: 200_000))
+    #expect(throws: (any Error).self) { try JSONValue(parsing: Array((text ?? "").utf8)) }
   }
 
   @Test("a server that refuses all requests is asked a limited number of times, and the error says that none was run")

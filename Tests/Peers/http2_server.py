@@ -10,6 +10,8 @@ The event comes at each third request of a connection:
   run-reset   the request is run, and RST_STREAM has another error
   run-lost    the request is run, and the connection ends without a response
   run-broken  the request is run, and the server breaks the protocol
+  early       the response comes before the request is read, and then RST_STREAM without an error and GOAWAY
+  cut         the same with a part of a response, and an error
 """
 
 import socket
@@ -20,8 +22,10 @@ import threading
 
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY = 0, 1, 3, 4, 6, 7
 END_STREAM, ACK, END_HEADERS = 1, 1, 4
-INTERNAL_ERROR, REFUSED_STREAM = 2, 7
+NO_ERROR, INTERNAL_ERROR, REFUSED_STREAM = 0, 2, 7
 STATUS_200 = b"\x88"
+# content-type, as an entry of the static table, and its value.
+JSON = b"\x0f\x10\x10application/json"
 PREFACE = 24
 
 event = sys.argv[3]
@@ -45,7 +49,17 @@ def run():
 
 
 def response(stream):
-    return frame(HEADERS, END_HEADERS, stream, STATUS_200) + frame(DATA, END_STREAM, stream, run())
+    return frame(HEADERS, END_HEADERS, stream, STATUS_200 + JSON) + frame(DATA, END_STREAM, stream, run())
+
+
+def answer_early(connection, stream):
+    """Each part in a TLS record of its own."""
+    head, number = frame(HEADERS, END_HEADERS, stream, STATUS_200 + JSON), run()
+    is_cut = event == "cut"
+    connection.sendall(head + frame(DATA, 0, stream, b'{"data":' if is_cut else number))
+    if not is_cut:
+        connection.sendall(frame(DATA, END_STREAM, stream))
+    connection.sendall(frame(RST_STREAM, 0, stream, struct.pack(">I", INTERNAL_ERROR if is_cut else NO_ERROR)) + goaway(stream))
 
 
 def answer(connection, stream, count):
@@ -83,6 +97,11 @@ def serve(connection):
                 payload = reader.read(int.from_bytes(head[:3], "big"))
                 if kind in (SETTINGS, PING) and not flags & ACK:
                     connection.sendall(frame(kind, ACK, 0, payload if kind == PING else b""))
+                if kind == HEADERS and event in ("early", "cut") and count % 3 == 2:
+                    answer_early(connection, stream)
+                    while reader.read(1 << 16):
+                        pass  # Until the client closes: a close of ours would reset what it has not read.
+                    return
                 if kind in (HEADERS, DATA) and flags & END_STREAM:
                     count += 1
                     if not answer(connection, stream, count):
