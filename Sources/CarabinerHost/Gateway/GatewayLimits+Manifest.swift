@@ -7,84 +7,80 @@ extension GatewayLimits {
   package func applying(_ values: [ServeLimit: LimitValue]) -> GatewayLimits {
     var limits = self
     // In the order of the cases: a rate comes before its burst and key.
-    for limit in ServeLimit.allCases { if let value = values[limit] { limits.set(limit, to: value) } }
+    for limit in ServeLimit.allCases { if let value = values[limit] { Access.to(limit).set(&limits, value) } }
     return limits
   }
 
-  private mutating func set(_ limit: ServeLimit, to value: LimitValue) {
-    switch (limit, value) {
-    case (.maximumBody, .number(let bytes)): maximumBodyBytes = bytes
-    case (.maximumHead, .number(let bytes)): maximumHeadBytes = bytes
-    case (.maximumHeadFields, .number(let count)): maximumHeadFields = count
-    case (.maximumOperations, .number(let count)): maximumConcurrentOperations = count
-    case (.maximumWaiting, .number(let count)): maximumWaitingOperations = count
-    case (.maximumPerClient, .number(let count)): maximumOperationsPerClient = count
-    case (.rate, .text(let text)): rate = RequestRate(text)
-    case (.rateBurst, .number(let count)): rate?.burst = count
-    case (.rateKey, .text(let name)): rate?.keyField = name
-    case (.maximumConnections, .number(let count)): maximumConnections = count
-    case (.maximumBatch, .number(let count)): maximumBatch = count
-    case (.maximumFiles, .number(let count)): maximumFiles = count
-    case (.maximumFile, .number(let bytes)): maximumFileBytes = bytes
-    case (.maximumUpload, .number(let bytes)): maximumUploadBytes = bytes
-    case (.uploadTimeout, .duration(let time)): uploadTimeout = TimeAmount(time)
-    case (.receiveTimeout, .duration(let time)): receiveTimeout = TimeAmount(time)
-    case (.sendTimeout, .duration(let time)): sendTimeout = TimeAmount(time)
-    case (.maximumUnsentPerConnection, .number(let bytes)): maximumUnsentPerConnection = bytes
-    case (.maximumUnsent, .number(let bytes)): maximumUnsent = bytes
-    case (.idleTimeout, .duration(let time)): idleTimeout = TimeAmount(time)
-    case (.webSocket, .truth(let isTaken)): takesWebSockets = isTaken
-    case (.legacyWebSocket, .truth(let isTaken)): takesLegacyWebSockets = isTaken
-    case (.allowOrigin, .texts(let origins)): allowedOrigins = OriginRule(origins)
-    case (.maximumMessage, .number(let bytes)): maximumMessageBytes = bytes
-    case (.maximumFragments, .number(let count)): maximumFragments = count
-    case (.maximumPerSocket, .number(let count)): maximumOperationsPerSocket = count
-    case (.keepAlive, .duration(let time)): keepAlive = TimeAmount(time)
-    case (.heartbeat, .duration(let time)): heartbeat = TimeAmount(time)
-    case (.http2, .truth(let isTaken)): takesHTTP2 = isTaken
-    case (.maximumStreams, .number(let count)): maximumStreams = count
-    case (.maximumResets, .number(let count)): maximumResets = count
-    case (.queryPage, .truth(let isServed)): servesQueryPage = isServed
-    // The reader and the flags give each limit a value of its kind.
-    default: break
-    }
+  /// The value of a limit; nil for no limit.
+  package func value(of limit: ServeLimit) -> LimitValue? { Access.to(limit).get(self) }
+}
+
+/// How a limit is read and written.
+///
+/// The reader and the flags give each limit a value of its kind. Others change nothing.
+private struct Access {
+  let get: (GatewayLimits) -> LimitValue?
+  let set: (inout GatewayLimits, LimitValue) -> Void
+
+  init(_ get: @escaping (GatewayLimits) -> LimitValue?, _ set: @escaping (inout GatewayLimits, LimitValue) -> Void) {
+    (self.get, self.set) = (get, set)
   }
 
-  /// The value of a limit; nil for no limit.
-  package func value(of limit: ServeLimit) -> LimitValue? {
+  private static func number(_ path: WritableKeyPath<GatewayLimits, Int>) -> Access {
+    Access({ .number($0[keyPath: path]) }, { if case .number(let number) = $1 { $0[keyPath: path] = number } })
+  }
+
+  private static func duration(_ path: WritableKeyPath<GatewayLimits, TimeAmount>) -> Access {
+    Access(
+      { .duration(Duration($0[keyPath: path])) }, { if case .duration(let time) = $1 { $0[keyPath: path] = TimeAmount(time) } })
+  }
+
+  private static func truth(_ path: WritableKeyPath<GatewayLimits, Bool>) -> Access {
+    Access({ .truth($0[keyPath: path]) }, { if case .truth(let isTrue) = $1 { $0[keyPath: path] = isTrue } })
+  }
+
+  static func to(_ limit: ServeLimit) -> Access {
     switch limit {
-    case .maximumBody: .number(maximumBodyBytes)
-    case .maximumHead: .number(maximumHeadBytes)
-    case .maximumHeadFields: .number(maximumHeadFields)
-    case .maximumOperations: .number(maximumConcurrentOperations)
-    case .maximumWaiting: .number(maximumWaitingOperations)
-    case .maximumPerClient: maximumOperationsPerClient.map { .number($0) }
-    case .rate: rate.map { .text($0.description) }
-    case .rateBurst: rate.map { .number($0.burst) }
-    case .rateKey: rate?.keyField.map { .text($0) }
-    case .maximumConnections: .number(maximumConnections)
-    case .maximumBatch: .number(maximumBatch)
-    case .maximumFiles: .number(maximumFiles)
-    case .maximumFile: .number(maximumFileBytes)
-    case .maximumUpload: .number(maximumUploadBytes)
-    case .uploadTimeout: .duration(Duration(uploadTimeout))
-    case .receiveTimeout: .duration(Duration(receiveTimeout))
-    case .sendTimeout: .duration(Duration(sendTimeout))
-    case .maximumUnsentPerConnection: .number(maximumUnsentPerConnection)
-    case .maximumUnsent: .number(maximumUnsent)
-    case .idleTimeout: .duration(Duration(idleTimeout))
-    case .webSocket: .truth(takesWebSockets)
-    case .legacyWebSocket: .truth(takesLegacyWebSockets)
-    case .allowOrigin: .texts(allowedOrigins.origins)
-    case .maximumMessage: .number(maximumMessageBytes)
-    case .maximumFragments: .number(maximumFragments)
-    case .maximumPerSocket: .number(maximumOperationsPerSocket)
-    case .keepAlive: .duration(Duration(keepAlive))
-    case .heartbeat: .duration(Duration(heartbeat))
-    case .http2: .truth(takesHTTP2)
-    case .maximumStreams: .number(maximumStreams)
-    case .maximumResets: .number(maximumResets)
-    case .queryPage: .truth(servesQueryPage)
+    case .maximumBody: .number(\.maximumBodyBytes)
+    case .maximumHead: .number(\.maximumHeadBytes)
+    case .maximumHeadFields: .number(\.maximumHeadFields)
+    case .maximumOperations: .number(\.maximumConcurrentOperations)
+    case .maximumWaiting: .number(\.maximumWaitingOperations)
+    case .maximumPerClient:
+      Access(
+        { $0.maximumOperationsPerClient.map { .number($0) } },
+        { if case .number(let count) = $1 { $0.maximumOperationsPerClient = count } })
+    case .rate:
+      Access({ $0.rate.map { .text($0.description) } }, { if case .text(let text) = $1 { $0.rate = RequestRate(text) } })
+    case .rateBurst:
+      Access({ $0.rate.map { .number($0.burst) } }, { if case .number(let count) = $1 { $0.rate?.burst = count } })
+    case .rateKey:
+      Access({ $0.rate?.keyField.map { .text($0) } }, { if case .text(let name) = $1 { $0.rate?.keyField = name } })
+    case .maximumConnections: .number(\.maximumConnections)
+    case .maximumBatch: .number(\.maximumBatch)
+    case .maximumFiles: .number(\.maximumFiles)
+    case .maximumFile: .number(\.maximumFileBytes)
+    case .maximumUpload: .number(\.maximumUploadBytes)
+    case .uploadTimeout: .duration(\.uploadTimeout)
+    case .receiveTimeout: .duration(\.receiveTimeout)
+    case .sendTimeout: .duration(\.sendTimeout)
+    case .maximumUnsentPerConnection: .number(\.maximumUnsentPerConnection)
+    case .maximumUnsent: .number(\.maximumUnsent)
+    case .idleTimeout: .duration(\.idleTimeout)
+    case .webSocket: .truth(\.takesWebSockets)
+    case .legacyWebSocket: .truth(\.takesLegacyWebSockets)
+    case .allowOrigin:
+      Access(
+        { .texts($0.allowedOrigins.origins) }, { if case .texts(let origins) = $1 { $0.allowedOrigins = OriginRule(origins) } })
+    case .maximumMessage: .number(\.maximumMessageBytes)
+    case .maximumFragments: .number(\.maximumFragments)
+    case .maximumPerSocket: .number(\.maximumOperationsPerSocket)
+    case .keepAlive: .duration(\.keepAlive)
+    case .heartbeat: .duration(\.heartbeat)
+    case .http2: .truth(\.takesHTTP2)
+    case .maximumStreams: .number(\.maximumStreams)
+    case .maximumResets: .number(\.maximumResets)
+    case .queryPage: .truth(\.servesQueryPage)
     }
   }
 }

@@ -48,97 +48,119 @@ package enum ServeLimit: String, Sendable, Hashable, CaseIterable {
     case origins
   }
 
-  package var kind: Kind {
-    switch self {
-    case .maximumBody, .maximumMessage: .size(1...1 << 30)
-    case .maximumHead: .size(256...1 << 20)
-    case .maximumUnsentPerConnection, .maximumUnsent, .maximumFile, .maximumUpload: .size(1...1 << 40)
-    case .maximumHeadFields: .count(10...10_000)
-    case .maximumWaiting: .count(0...1_000_000)
-    case .maximumBatch: .count(1...1000)
-    case .maximumFiles: .count(0...1000)
-    case .maximumStreams: .count(1...100_000)
-    case .maximumOperations, .maximumPerClient, .rateBurst, .maximumConnections, .maximumFragments, .maximumPerSocket,
-      .maximumResets:
-      .count(1...1_000_000)
-    case .receiveTimeout, .uploadTimeout, .sendTimeout, .idleTimeout, .keepAlive, .heartbeat: .duration
-    case .webSocket, .legacyWebSocket, .http2, .queryPage: .truth
-    case .rate: .rate
-    case .rateKey: .headerName
-    case .allowOrigin: .origins
-    }
-  }
+  package var kind: Kind { definition.kind }
 
   /// The value if neither a flag nor the manifest has one; nil for no limit.
-  package var defaultValue: LimitValue? {
-    switch self {
-    case .maximumBody, .maximumMessage: .number(1 << 20)
-    case .maximumHead: .number(32 << 10)
-    case .maximumHeadFields, .maximumPerSocket, .maximumStreams: .number(100)
-    case .maximumOperations, .maximumWaiting: .number(1024)
-    case .maximumPerClient, .rate, .rateBurst, .rateKey: nil
-    case .maximumConnections: .number(20_000)
-    case .maximumBatch: .number(1)
-    case .maximumFiles: .number(10)
-    case .maximumFile: .number(64 << 20)
-    case .maximumUpload: .number(256 << 20)
-    case .uploadTimeout: .duration(.seconds(300))
-    case .receiveTimeout: .duration(.seconds(15))
-    case .sendTimeout, .keepAlive: .duration(.seconds(30))
-    case .maximumUnsentPerConnection: .number(32 << 20)
-    case .maximumUnsent: .number(512 << 20)
-    case .idleTimeout: .duration(.seconds(75))
-    case .webSocket: .truth(true)
-    case .legacyWebSocket, .http2, .queryPage: .truth(false)
-    case .allowOrigin: .texts([])
-    case .heartbeat: .duration(.seconds(12))
-    case .maximumFragments: .number(16_384)
-    case .maximumResets: .number(200)
+  package var defaultValue: LimitValue? { definition.defaultValue }
+
+  /// The effect of the limit, for the help of the flag and the description of the key.
+  package var summary: String { definition.summary }
+
+  private struct Definition {
+    let kind: Kind
+    let defaultValue: LimitValue?
+    let summary: String
+
+    init(_ kind: Kind, _ defaultValue: LimitValue?, _ summary: String) {
+      (self.kind, self.defaultValue, self.summary) = (kind, defaultValue, summary)
     }
   }
 
-  /// The effect of the limit, for the help of the flag and the description of the key.
-  package var summary: String {
+  private var definition: Definition {
     switch self {
-    case .maximumBody: "The largest request body, such as 1MiB. Larger ones are answered with 413."
-    case .maximumHead: "The largest request head. Larger ones are answered with 431."
-    case .maximumHeadFields: "The most headers of a request. More are answered with 431."
-    case .maximumOperations: "The most concurrent operations. Further ones wait."
-    case .maximumWaiting: "The most waiting operations. Further ones are answered with 503."
-    case .maximumPerClient: "The most concurrent operations of one client address. Further ones are answered with 429."
-    case .rate: "The most operations of a client per second, minute or hour, such as 100/s. Further ones are answered with 429."
-    case .rateBurst: "The largest burst of operations. The default is the number of the rate."
+    case .maximumBody:
+      Definition(
+        .size(1...1 << 30), .number(1 << 20), "The largest request body, such as 1MiB. Larger ones are answered with 413.")
+    case .maximumHead:
+      Definition(.size(256...1 << 20), .number(32 << 10), "The largest request head. Larger ones are answered with 431.")
+    case .maximumHeadFields:
+      Definition(.count(10...10_000), .number(100), "The most headers of a request. More are answered with 431.")
+    case .maximumOperations:
+      Definition(.count(1...1_000_000), .number(1024), "The most concurrent operations. Further ones wait.")
+    case .maximumWaiting:
+      Definition(.count(0...1_000_000), .number(1024), "The most waiting operations. Further ones are answered with 503.")
+    case .maximumPerClient:
+      Definition(
+        .count(1...1_000_000), nil, "The most concurrent operations of one client address. Further ones are answered with 429.")
+    case .rate:
+      Definition(
+        .rate, nil,
+        "The most operations of a client per second, minute or hour, such as 100/s. Further ones are answered with 429.")
+    case .rateBurst:
+      Definition(.count(1...1_000_000), nil, "The largest burst of operations. The default is the number of the rate.")
     case .rateKey:
-      "The request header that identifies a client for the rate. Use one that a proxy in front sets, because clients can send any "
-        + "value. Without it, or if a request lacks it, the address identifies the client."
-    case .maximumConnections: "The most open connections."
-    case .maximumBatch: "The most operations in one batch request."
-    case .maximumFiles: "The most files of an upload. With 0, uploads are not accepted."
-    case .maximumFile: "The largest file of an upload. Larger ones are answered with 413."
-    case .maximumUpload: "The largest upload with all its files. Larger ones are answered with 413."
+      Definition(
+        .headerName, nil,
+        "The request header that identifies a client for the rate. Use one that a proxy in front sets, because clients can send any "
+          + "value. Without it, or if a request lacks it, the address identifies the client.")
+    case .maximumConnections:
+      Definition(.count(1...1_000_000), .number(20_000), "The most open connections.")
+    case .maximumBatch:
+      Definition(.count(1...1000), .number(1), "The most operations in one batch request.")
+    case .maximumFiles:
+      Definition(.count(0...1000), .number(10), "The most files of an upload. With 0, uploads are not accepted.")
+    case .maximumFile:
+      Definition(.size(1...1 << 40), .number(64 << 20), "The largest file of an upload. Larger ones are answered with 413.")
+    case .maximumUpload:
+      Definition(
+        .size(1...1 << 40), .number(256 << 20), "The largest upload with all its files. Larger ones are answered with 413.")
     case .uploadTimeout:
-      "The time limit for receiving an upload. A client that sends nothing for receive-timeout is also refused."
-    case .receiveTimeout: "The time limit for receiving the head of a request, and for its body."
-    case .sendTimeout: "The time after which a connection is closed if the client reads nothing of its response."
+      Definition(
+        .duration, .duration(.seconds(300)),
+        "The time limit for receiving an upload. A client that sends nothing for receive-timeout is also refused.")
+    case .receiveTimeout:
+      Definition(.duration, .duration(.seconds(15)), "The time limit for receiving the head of a request, and for its body.")
+    case .sendTimeout:
+      Definition(
+        .duration, .duration(.seconds(30)),
+        "The time after which a connection is closed if the client reads nothing of its response.")
     case .maximumUnsentPerConnection:
-      "The most unsent bytes of responses per connection, such as 32MiB. Further responses over HTTP/2 are cancelled."
+      Definition(
+        .size(1...1 << 40), .number(32 << 20),
+        "The most unsent bytes of responses per connection, such as 32MiB. Further responses over HTTP/2 are cancelled.")
     case .maximumUnsent:
-      "The most unsent bytes of responses of all connections. Above it, the connection with the most is closed."
-    case .idleTimeout: "The time after which an idle connection is closed."
-    case .webSocket: "Whether clients may use graphql-transport-ws over WebSockets."
-    case .legacyWebSocket: "Whether clients may also use the older protocol graphql-ws over WebSockets."
+      Definition(
+        .size(1...1 << 40), .number(512 << 20),
+        "The most unsent bytes of responses of all connections. Above it, the connection with the most is closed.")
+    case .idleTimeout:
+      Definition(.duration, .duration(.seconds(75)), "The time after which an idle connection is closed.")
+    case .webSocket:
+      Definition(.truth, .truth(true), "Whether clients may use graphql-transport-ws over WebSockets.")
+    case .legacyWebSocket:
+      Definition(.truth, .truth(false), "Whether clients may also use the older protocol graphql-ws over WebSockets.")
     case .allowOrigin:
-      "An origin whose pages may connect by WebSocket, such as https://example.org, or * for all. May be repeated. Pages of the "
-        + "gateway's own host are always allowed."
-    case .maximumMessage: "The largest WebSocket message. After a larger one, the WebSocket is closed."
-    case .maximumFragments: "The most fragments of a WebSocket message. After more, the WebSocket is closed."
-    case .maximumPerSocket: "The most concurrent operations of one WebSocket."
-    case .keepAlive: "The interval of pings over a WebSocket. A client that misses a ping is disconnected."
-    case .heartbeat: "The interval of heartbeats in subscriptions over HTTP, which keep proxies and clients connected."
-    case .http2: "Whether clients may use HTTP/2: with TLS by ALPN, without TLS clients with prior knowledge (h2c)."
-    case .maximumStreams: "The most concurrent requests of one HTTP/2 connection."
-    case .maximumResets: "The most requests that one HTTP/2 connection may reset within 30 seconds. After more, it is closed."
-    case .queryPage: "Whether browsers that open the path get a page to try queries."
+      Definition(
+        .origins, .texts([]),
+        "An origin whose pages may connect by WebSocket, such as https://example.org, or * for all. May be repeated. Pages of the "
+          + "gateway's own host are always allowed.")
+    case .maximumMessage:
+      Definition(
+        .size(1...1 << 30), .number(1 << 20), "The largest WebSocket message. After a larger one, the WebSocket is closed.")
+    case .maximumFragments:
+      Definition(
+        .count(1...1_000_000), .number(16_384), "The most fragments of a WebSocket message. After more, the WebSocket is closed.")
+    case .maximumPerSocket:
+      Definition(.count(1...1_000_000), .number(100), "The most concurrent operations of one WebSocket.")
+    case .keepAlive:
+      Definition(
+        .duration, .duration(.seconds(30)), "The interval of pings over a WebSocket. A client that misses a ping is disconnected."
+      )
+    case .heartbeat:
+      Definition(
+        .duration, .duration(.seconds(12)),
+        "The interval of heartbeats in subscriptions over HTTP, which keep proxies and clients connected.")
+    case .http2:
+      Definition(
+        .truth, .truth(false), "Whether clients may use HTTP/2: with TLS by ALPN, without TLS clients with prior knowledge (h2c)."
+      )
+    case .maximumStreams:
+      Definition(.count(1...100_000), .number(100), "The most concurrent requests of one HTTP/2 connection.")
+    case .maximumResets:
+      Definition(
+        .count(1...1_000_000), .number(200),
+        "The most requests that one HTTP/2 connection may reset within 30 seconds. After more, it is closed.")
+    case .queryPage:
+      Definition(.truth, .truth(false), "Whether browsers that open the path get a page to try queries.")
     }
   }
 }
