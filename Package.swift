@@ -515,6 +515,7 @@ if !librariesOnly {
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "Tracing", package: "swift-distributed-tracing"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
       swiftSettings: swiftSettings),
     // The sources of the example packages, built and run by the tests. Users build them as the packages that they are.
@@ -525,7 +526,7 @@ if !librariesOnly {
       name: "WatchedQuery", dependencies: ["Carabiner", "CarabinerCurl"],
       path: "Tests/Examples/WatchedQuery/Sources/WatchedQuery"),
     .executableTarget(
-      name: "NativeInterceptor", dependencies: ["Carabiner", "CarabinerCurl", "CarabinerHost"],
+      name: "NativeInterceptor", dependencies: ["Carabiner", "CarabinerHost"],
       path: "Tests/Examples/NativeInterceptor/Sources/NativeInterceptor"),
     .executableTarget(
       name: "ConnectCalls",
@@ -544,12 +545,7 @@ if !librariesOnly {
       path: "Tests/Examples/DelegateClient/Sources/DelegateClient"),
     .executableTarget(
       name: "EmbeddedGateway",
-      dependencies: [
-        "Carabiner", "CarabinerHost",
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-      ],
+      dependencies: ["Carabiner", "CarabinerHost"],
       path: "Tests/Examples/EmbeddedGateway/Sources/EmbeddedGateway"),
     .testTarget(
       name: "CarabinerHostTests",

@@ -183,7 +183,7 @@ final class Transfer: Exchange, @unchecked Sendable {
   /// Whether libcurl reports a whole response as one that was cut.
   ///
   /// A server may answer before it has read the request, and then reset the stream without an error (RFC 9113, 8.1). If it ends the
-  /// connection too, libcurl 7.88 has the code of a cut body for that, and no message. Whoever parses the JSON finds a body that was cut.
+  /// connection too, libcurl 7.88 has the code of a cut body for that, and no message. The parser of the JSON finds a body that was cut.
   private func isWhole(_ code: CURLcode) -> Bool { code == CURLE_PARTIAL_FILE && receivesJSON && easy.errorDetail.isEmpty }
 
   func finish(_ code: CURLcode) {

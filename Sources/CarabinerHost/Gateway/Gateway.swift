@@ -1,11 +1,13 @@
 internal import CarabinerGateway
+internal import Logging
 public import ServiceLifecycle
+internal import UnixSignals
 
 /// Serves GraphQL over HTTP and WebSockets, and runs the operations through the chain of a host.
 ///
 /// ```swift
 /// let host = try await PluginHost(manifest: "chain.yaml")
-/// try await Gateway(host: host, configuration: .init(address: "127.0.0.1:4000")).run()
+/// try await Gateway(host: host, configuration: .init(address: "127.0.0.1:4000")).runService()
 /// ```
 public final class Gateway: Service {
   /// The host that runs the operations. It continues after the gateway ends.
@@ -34,6 +36,32 @@ public final class Gateway: Service {
       await running.shutDown(
         lameDuck: isGraceful ? configuration.lameDuckTime : .zero, within: isGraceful ? configuration.drainTime : .zero)
     }.value
+  }
+
+  /// Serves as the main job of a program: until SIGTERM or SIGINT (Ctrl-C), when operations in progress have
+  /// ``Configuration/drainTime`` to finish. SIGHUP reloads the manifest. The host is shut down at the end.
+  ///
+  /// A program with other services runs the gateway in a `ServiceGroup`.
+  ///
+  /// - Throws: As ``run()``.
+  public func runService() async throws {
+    let logger = host.output.logger
+    let reloads = Task { [host] in
+      for await _ in await UnixSignalsSequence(trapping: .sighup) {
+        do {
+          _ = try await host.reload()
+        } catch {
+          logger.error("the manifest is refused, and the running generation continues", metadata: ["reason": "\(error)"])
+        }
+      }
+    }
+    defer { reloads.cancel() }
+    let group = ServiceGroup(
+      configuration: .init(services: [self], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+    let result: Result<Void, any Error>
+    do { result = .success(try await group.run()) } catch { result = .failure(error) }
+    await host.shutDown()
+    try result.get()
   }
 
   /// Starts to serve.

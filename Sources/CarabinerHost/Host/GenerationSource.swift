@@ -88,7 +88,8 @@ struct GenerationSource: Sendable {
     let host = try ChainRuntime(
       manifest: candidate.pinned, endpoint: configuration.endpoint, headers: configuration.headers, wire: configuration.wire,
       timeout: configuration.requestTimeout, output: output, overrides: overrides, replacing: predecessor?.host, anew: anew,
-      generation: number, crashLoop: crashLoop, passesGraphQLErrors: configuration.returnsGraphQLErrors, observer: observer,
+      generation: number, crashLoop: crashLoop, passesGraphQLErrors: configuration.returnsGraphQLErrors, own: configuration.own,
+      observer: observer,
       sending: { ScopedTransport(base: $0, recovery: $1) })
     host.upstreams.watch(host.headers)
     return Generation(

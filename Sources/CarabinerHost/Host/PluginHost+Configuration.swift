@@ -71,6 +71,8 @@ extension PluginHost {
     /// The time between two reports to ``metrics``, at least 100 ms. The last report is made when the host shuts down.
     public var metricsInterval: Duration = .seconds(10)
 
+    /// The interceptors of the program.
+    var own = OwnInterceptors()
     package var wire = WireChoice()
     /// A descriptor of the lock of ``stateDirectory`` that a running gateway shares; nil for none.
     package var stateLock: Int32?

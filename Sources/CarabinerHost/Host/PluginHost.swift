@@ -1,4 +1,4 @@
-package import Carabiner
+public import Carabiner
 internal import CarabinerBridge
 internal import CarabinerGateway
 internal import CarabinerManifest
@@ -34,12 +34,23 @@ public final class PluginHost: Sendable {
 
   /// Checks a manifest, loads its plugins, and opens its store.
   ///
+  /// ```swift
+  /// let host = try await PluginHost(manifest: "chain.yaml", graphQL: [Timing()], http: [Signing()])
+  /// ```
+  ///
   /// - Parameters:
   ///   - path: The path of the manifest, in YAML or JSON. An address of etcd or a web server needs settings that only
   ///     `carabiner serve` has.
+  ///   - graphQL: Interceptors of the program, before the GraphQL stages of the manifest, the outermost first.
+  ///   - http: Interceptors of the program, after the HTTP stages of the manifest, the outermost first.
   ///   - configuration: The settings that are not part of the manifest.
   /// - Throws: ``ServerError`` with all problems of the manifest, and errors of the store and the transports.
-  public convenience init(manifest path: String, configuration: Configuration = Configuration()) async throws {
+  public convenience init(
+    manifest path: String, graphQL: [any GraphQLInterceptor] = [], http: [any HTTPInterceptor] = [],
+    configuration: Configuration = Configuration()
+  ) async throws {
+    var configuration = configuration
+    configuration.own = OwnInterceptors(graphQL: graphQL, http: http)
     try await self.init(manifestOrNone: path, configuration)
   }
 

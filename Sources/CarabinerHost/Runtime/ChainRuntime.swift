@@ -49,6 +49,7 @@ final class ChainRuntime: Sendable {
   ///   - crashLoop: The record of plugins that crashed the host.
   ///   - fallbackEndpoint: The endpoint if neither the caller nor the manifest names one; nil if one of them has to.
   ///   - passesGraphQLErrors: Whether responses with GraphQL errors and a status of 400 to 499 are results.
+  ///   - own: The interceptors of the program.
   ///   - observer: Observes the chain.
   ///   - output: Logs and warnings, without secrets.
   ///   - sending: Returns the transport for requests of the chain, from a transport and what recovers its failures.
@@ -58,7 +59,8 @@ final class ChainRuntime: Sendable {
     overrides: StageOverrides = StageOverrides(environment: ProcessInfo.processInfo.environment),
     isolation: IsolationOverrides = IsolationOverrides(environment: ProcessInfo.processInfo.environment),
     replacing predecessor: ChainRuntime? = nil, anew: Bool = false, generation: UInt64 = 1, crashLoop: CrashLoopGuard? = nil,
-    fallbackEndpoint: String? = nil, passesGraphQLErrors: Bool = false, observer: any ChainObserver = CacheFailureLog(),
+    fallbackEndpoint: String? = nil, passesGraphQLErrors: Bool = false, own: OwnInterceptors = OwnInterceptors(),
+    observer: any ChainObserver = CacheFailureLog(),
     sending: (any HTTPTransport, EndpointRecovery?) -> any HTTPTransport = { base, _ in base },
     fetching: (CurlTransport) -> any HTTPTransport = { $0 }
   ) throws {
@@ -141,9 +143,10 @@ final class ChainRuntime: Sendable {
       generation: generation, crashLoop: crashLoop, passesGraphQLErrors: passesGraphQLErrors,
       isolation: isolation)
     self.chain = chain
+    let provider = own.around(chain)
     func network(_ url: URL, _ sender: any HTTPTransport) -> RequestChainNetworkTransport {
       RequestChainNetworkTransport(
-        interceptorProvider: chain, endpointURL: url, httpTransport: sender, store: store, additionalHeaders: all,
+        interceptorProvider: provider, endpointURL: url, httpTransport: sender, store: store, additionalHeaders: all,
         wireOptions: manifest.wireOptions, maximumAttempts: manifest.settings.maximumAttempts, observer: observer)
     }
     let main = upstreams[Manifest.mainUpstream].map { sending(UpstreamTransport($0), nil) }
@@ -155,7 +158,7 @@ final class ChainRuntime: Sendable {
     }
     self.others = others
     webSocket = try webSocketText.map {
-      try WebSocketTransport($0, manifest, secrets, headers: all, chain: chain, store: store, observer: observer)
+      try WebSocketTransport($0, manifest, secrets, headers: all, provider: provider, store: store, observer: observer)
     }
     var mainNetwork: any NetworkTransport = http
     if let webSocket {
@@ -229,8 +232,8 @@ extension CurlTransport.Configuration {
 extension WebSocketTransport {
   /// Creates the WebSocket of a manifest, with the same chain and store as HTTP.
   init(
-    _ text: SecretText, _ manifest: Manifest, _ secrets: SecretReferences, headers: HTTPHeaders, chain: HostedChain,
-    store: ApolloStore, observer: any ChainObserver
+    _ text: SecretText, _ manifest: Manifest, _ secrets: SecretReferences, headers: HTTPHeaders,
+    provider: any InterceptorProvider, store: ApolloStore, observer: any ChainObserver
   ) throws {
     guard let url = URL(string: text.value) else {
       throw ServerError.invalid(
@@ -251,7 +254,7 @@ extension WebSocketTransport {
     configuration.certificateAuthorityFile = manifest.settings.certificateAuthorityFile
     configuration.identities = IdentityLimits(manifest.settings)
     try self.init(
-      url: url, interceptorProvider: chain, store: store, additionalHeaders: headers, wireOptions: manifest.wireOptions,
+      url: url, interceptorProvider: provider, store: store, additionalHeaders: headers, wireOptions: manifest.wireOptions,
       configuration: configuration, maximumAttempts: manifest.settings.maximumAttempts, observer: observer)
   }
 }

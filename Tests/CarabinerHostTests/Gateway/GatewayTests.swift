@@ -4,6 +4,7 @@ import CarabinerHost
 import Foundation
 import Logging
 import ServiceLifecycle
+import Synchronization
 import Testing
 
 @Suite("A gateway in one's own program")
@@ -35,6 +36,43 @@ struct GatewayTests {
     try await running.value
     await #expect(throws: (any Error).self) { try await ask(address) }
     try await #expect(host.reload().generation == 3)
+  }
+
+  /// Counts operations.
+  private final class Counting: GraphQLInterceptor {
+    let count = Atomic(0)
+
+    func intercept<Request: GraphQLRequest>(
+      request: Request, next: NextInterceptorFunction<Request>
+    ) async throws -> InterceptorResultStream<Request> {
+      count.add(1, ordering: .relaxed)
+      return await next(request)
+    }
+  }
+
+  private struct OwnHeader: HTTPInterceptor {
+    func intercept(request: URLRequest, next: NextHTTPInterceptorFunction) async throws -> HTTPResponse {
+      var request = request
+      request.setValue("mine", forHTTPHeaderField: "X-Own")
+      return try await next(request)
+    }
+  }
+
+  @Test("interceptors of the program run around the stages of the manifest, in each generation, and for clients of a gateway")
+  func ownInterceptors() async throws {
+    let chain = try await StampedChain("one")
+    let counting = Counting()
+    let host = try await PluginHost(manifest: chain.manifest, graphQL: [counting], http: [OwnHeader()])
+    try await #expect(ApolloClient(networkTransport: host.transport).stamp() == stamped("one mine"))
+    try await chain.build("two")
+    try await host.reload()
+    let (gateway, listening) = gateway(host)
+    let running = Task { try await gateway.run() }
+    let address = try #require(await listening.first { _ in true }?.first)
+    try await #expect(ask(address) == stamped("two mine"))
+    #expect(counting.count.load(ordering: .relaxed) == 2)
+    running.cancel()
+    try await running.value
   }
 
   @Test("two gateways over two hosts in one process have chains of their own, and cancellation ends them")

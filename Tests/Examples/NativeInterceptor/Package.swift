@@ -9,7 +9,6 @@ let package = Package(
       name: "NativeInterceptor",
       dependencies: [
         .product(name: "Carabiner", package: "carabiner"),
-        .product(name: "CarabinerCurl", package: "carabiner"),
         .product(name: "CarabinerHost", package: "carabiner"),
       ])
   ],

@@ -1,5 +1,4 @@
 import Carabiner
-import CarabinerCurl
 import CarabinerHost
 import Foundation
 
@@ -9,34 +8,20 @@ import Foundation
 @main
 struct NativeInterceptor {
   static func main() async throws {
-    guard CommandLine.arguments.count == 3, let endpoint = URL(string: CommandLine.arguments[2]) else {
+    guard CommandLine.arguments.count == 3 else {
       FileHandle.standardError.write(Data("usage: NativeInterceptor MANIFEST ENDPOINT\n".utf8))
       exit(2)
     }
     var configuration = PluginHost.Configuration()
     configuration.endpoint = CommandLine.arguments[2]
-    let host = try await PluginHost(manifest: CommandLine.arguments[1], configuration: configuration)
-    let client = ApolloClient(
-      networkTransport: RequestChainNetworkTransport(
-        interceptorProvider: OwnAndManifestProvider(manifest: ManifestProvider(host)), endpointURL: endpoint,
-        httpTransport: try CurlTransport()))
-    for try await response in try client.results(of: DynamicOperation(document: "{ __typename }")) {
+    let host = try await PluginHost(
+      manifest: CommandLine.arguments[1], graphQL: [TimingInterceptor()], http: [RequestIDInterceptor()],
+      configuration: configuration)
+    for try await response in try ApolloClient(networkTransport: host.transport).results(
+      of: DynamicOperation(document: "{ __typename }"))
+    {
       print(String(decoding: response.body.bytes, as: UTF8.self))
     }
     await host.shutDown()
-  }
-}
-
-/// Puts the interceptors of this program around those of the manifest.
-struct OwnAndManifestProvider: InterceptorProvider {
-  let manifest: ManifestProvider
-
-  func interceptors<Operation: GraphQLOperation>(
-    for operation: Operation, context: RequestContext
-  ) throws -> RequestInterceptors {
-    var interceptors = try manifest.interceptors(for: operation, context: context)
-    interceptors.graphQL.insert(TimingInterceptor(), at: 0)
-    interceptors.http.append(RequestIDInterceptor())
-    return interceptors
   }
 }
