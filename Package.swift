@@ -74,6 +74,10 @@ let package = Package(
     .target(name: "CarabinerWire", swiftSettings: swiftSettings),
     // The types of a GraphQL server, as values and functions without input and output.
     .target(name: "CarabinerSchema", dependencies: ["CarabinerWire"], swiftSettings: swiftSettings),
+    // Swift code from a schema and documents, without input and output.
+    .target(
+      name: "CarabinerGenerator", dependencies: ["CarabinerDigest", "CarabinerSchema", "CarabinerWire"],
+      swiftSettings: swiftSettings),
     // HTTP/1.1 as state machines without input and output, for both sides.
     .target(name: "CarabinerHTTP1", dependencies: ["CarabinerWire"], swiftSettings: swiftSettings),
     // The protocol and the addresses of Redis, without input and output.
@@ -359,6 +363,14 @@ if !librariesOnly {
       name: "CarabinerWireTests", dependencies: ["CarabinerWire", "TestTools"], swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerSchemaTests", dependencies: ["CarabinerSchema", "CarabinerWire", "TestTools"], swiftSettings: swiftSettings),
+    // What the generator makes of a schema and documents, as a module that others use.
+    .target(
+      name: "GeneratedSample", dependencies: ["Carabiner"], path: "Tests/GeneratedSample",
+      exclude: ["Documents", "library.graphqls"], swiftSettings: swiftSettings),
+    .testTarget(
+      name: "CarabinerGeneratorTests",
+      dependencies: ["Carabiner", "CarabinerGenerator", "CarabinerSchema", "CarabinerWire", "GeneratedSample"],
+      swiftSettings: swiftSettings),
     .testTarget(name: "CarabinerHTTP1Tests", dependencies: ["CarabinerHTTP1"], swiftSettings: swiftSettings),
     .testTarget(name: "CarabinerDigestTests", dependencies: ["CarabinerDigest"], swiftSettings: swiftSettings),
     .testTarget(name: "CarabinerFilesTests", dependencies: ["CarabinerFiles", "TestTools"], swiftSettings: swiftSettings),

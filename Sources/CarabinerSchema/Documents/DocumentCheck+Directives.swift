@@ -18,7 +18,7 @@ extension DocumentCheck {
       let definition = definition(of: directive.name)
       if let definition, !definition.locations.contains(location) {
         report(.knownDirectives, "@\(directive.name) is not allowed on \(location.rawValue)", at: offset)
-      } else if definition == nil, let schema {
+      } else if definition == nil, let schema, !validator.clientDirectives.contains(directive.name) {
         let known = schema.directives.map(\.name) + Schema.DirectiveDefinition.builtIn.keys.sorted()
         report(
           .knownDirectives, "the schema has no directive @\(directive.name)\(suggestion(for: directive.name, among: known))",

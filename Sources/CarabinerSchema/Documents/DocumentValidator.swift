@@ -16,6 +16,8 @@ public struct DocumentValidator: Sendable {
   public var suggestsNames = true
   /// The maximum number of problems. Validation ends when it is reached.
   public var maximumProblems = Self.defaultMaximumProblems
+  /// The names of directives that a client removes before it sends the document. They need no definition.
+  package var clientDirectives: Set<String> = []
   /// The limits for parsing.
   public var limits = GraphQLLimits()
 

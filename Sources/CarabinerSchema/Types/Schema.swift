@@ -42,7 +42,7 @@ public struct Schema: Sendable, Hashable {
   }
 
   /// A type of a document in this schema; nil if the schema does not define it.
-  func reference(_ type: GraphQLDocument.TypeReference) -> TypeReference? {
+  package func reference(_ type: GraphQLDocument.TypeReference) -> TypeReference? {
     storage.ids[type.innermostName].flatMap { TypeReference(type, id: $0) }
   }
 

@@ -1,12 +1,12 @@
 /// The strongly connected components of a graph (Tarjan's algorithm), in linear time and without recursion.
-struct StronglyConnectedComponents {
+package struct StronglyConnectedComponents {
   /// The components with a cycle: those of several nodes, and nodes that refer to themselves.
-  let cyclic: [[Int]]
+  package let cyclic: [[Int]]
 
   /// - Parameters:
   ///   - count: The number of nodes, which are the numbers from 0.
   ///   - neighbors: The nodes that a node refers to. It is called once for each node.
-  init(count: Int, neighbors: (Int) -> [Int]) {
+  package init(count: Int, neighbors: (Int) -> [Int]) {
     var cyclic: [[Int]] = []
     var numbers = [Int](repeating: 0, count: count)
     var lowest = [Int](repeating: 0, count: count)

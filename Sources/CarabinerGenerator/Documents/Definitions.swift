@@ -1,0 +1,29 @@
+internal import CarabinerSchema
+internal import CarabinerWire
+
+/// An operation of a document.
+struct OperationNode: Sendable {
+  let name: String
+  let definition: GraphQLDocument.OperationDefinition
+  let selections: SelectionList
+  let place: SourcePlace
+
+  /// Whether it changes the store only, and is never sent.
+  var isLocal: Bool { definition.directives.contains { $0.name == "apollo_client_ios_localCacheMutation" } }
+}
+
+/// A named fragment of a document.
+struct FragmentDefinitionNode: Sendable {
+  let name: String
+  let definition: GraphQLDocument.FragmentDefinition
+  let selections: SelectionList
+  let place: SourcePlace
+}
+
+/// The definitions of all documents.
+struct Definitions: Sendable {
+  var operations: [OperationNode] = []
+  /// In the order of the documents.
+  var fragments: [FragmentDefinitionNode] = []
+  var fragmentsByName: [String: FragmentDefinitionNode] = [:]
+}

@@ -1,0 +1,94 @@
+internal import CarabinerSchema
+internal import CarabinerWire
+
+extension Generation {
+  /// The enumerations, input objects and custom scalars that documents use, in the order of the schema.
+  mutating func schemaTypes() -> [Schema.NamedType] {
+    var used = names.usedTypes
+    var waiting = Array(used)
+    while let name = waiting.popLast() {
+      guard let type = schema.type(named: name), type.kind == .inputObject else { continue }
+      for field in type.inputFields where used.insert(field.type.name).inserted { waiting.append(field.type.name) }
+    }
+    return schema.types.filter { used.contains($0.name) }
+  }
+
+  /// The file with enumerations and input objects; nil if none is used.
+  mutating func typesFile(_ types: [Schema.NamedType]) -> GeneratedFile? {
+    let types = types.filter { $0.kind == .enumeration || $0.kind == .inputObject }
+    if types.isEmpty { return nil }
+    var writer = CodeWriter()
+    let needsClient = types.contains { $0.kind == .inputObject }
+    writer.header(importing: needsClient ? [configuration.clientModule] : [], configuration.access)
+    var printer = SchemaTypePrinter(
+      schema: schema, configuration: configuration, names: names, cycles: InputCycles(schema))
+    for type in types { printer.print(type, to: &writer) }
+    names = printer.names
+    problems += printer.problems
+    return GeneratedFile(name: "SchemaTypes.graphql.swift", text: writer.text)
+  }
+
+  /// The file with scalars, and the types of interfaces and unions.
+  func configurationFile() -> GeneratedFile {
+    let access = configuration.access == .internal ? "" : configuration.access.rawValue + " "
+    var writer = CodeWriter()
+    let scalars = names.usedTypes.union(["ID"]).filter { schema.type(named: $0)?.kind == .scalar }.sorted()
+    writer.header(importing: Set(scalars.compactMap { configuration.scalars[$0]?.module }).sorted(), configuration.access)
+    for name in scalars {
+      writer.emptyLine()
+      writer.documentation(name == "ID" ? "A unique identifier." : schema.type(named: name)?.description)
+      writer.line("\(access)typealias \(names.naming.scalar(name)) = \(configuration.scalars[name]?.type ?? "String")")
+    }
+    let possible = names.possibleTypes.sorted().compactMap { schema.type(named: $0) }
+    if !possible.isEmpty {
+      writer.emptyLine()
+      writer.line("/// The object types of interfaces and unions.")
+      writer.block("enum PossibleTypes") { writer in
+        for type in possible {
+          let list = schema.possibleTypes(of: type).map { SwiftLiteral.string($0.name) }.sorted()
+          writer.list("static let \(SwiftNames.escaped(Words.decapitalized(type.name))): Set<String> = ", list)
+        }
+      }
+    }
+    for name in names.hidden.sorted() {
+      writer.emptyLine()
+      writer.line("/// Another name of a type that a type inside an object hides.")
+      writer.line("\(access)typealias __\(name) = \(name)")
+    }
+    return GeneratedFile(name: "SchemaConfiguration.graphql.swift", text: writer.text)
+  }
+
+  // MARK: Names
+
+  /// Reports types at the top level that would have one name.
+  mutating func checkNames(_ types: [Schema.NamedType]) {
+    let naming = names.naming
+    var known: [String: String] = [:]
+    func check(_ name: String, _ what: String, _ key: String, _ place: SourcePlace, _ problems: inout [GeneratorProblem]) {
+      if !SwiftNames.isIdentifier(name) {
+        problems.append(place.problem("\(what) cannot be a type named \(name); rename it with the key renames: {\(key): NAME}"))
+      } else if let other = known.updateValue(what, forKey: name) {
+        problems.append(
+          place.problem("\(what) and \(other) would both be the type \(name); rename one with the key renames: {\(key): NAME}"))
+      }
+    }
+    for type in types {
+      let place = SourcePlace(file: type.location?.file ?? "", line: type.location?.line ?? 1, column: type.location?.column ?? 1)
+      let name =
+        switch type.kind {
+        case .enumeration: naming.enumeration(type.name)
+        case .inputObject: naming.inputObject(type.name)
+        default: naming.scalar(type.name)
+        }
+      check(name, "the type \(type.name)", type.name, place, &problems)
+    }
+    for fragment in definitions.fragments {
+      check(
+        naming.fragment(fragment.name), "the fragment \(fragment.name)", fragment.name, fragment.place, &problems)
+    }
+    for operation in definitions.operations {
+      let name = naming.operation(operation.name, operation.definition.type, isLocal: operation.isLocal)
+      check(name, "the operation \(operation.name)", operation.name, operation.place, &problems)
+    }
+  }
+}

@@ -1,0 +1,125 @@
+internal import CarabinerSchema
+
+/// Prints the type of an object, with the types inside it.
+struct ObjectPrinter {
+  private let access: String
+  var names: TypeNames
+  var sizes: ShapeSizes
+
+  init(access: GeneratorConfiguration.Access, names: TypeNames, sizes: ShapeSizes) {
+    self.access = access == .internal ? "" : access.rawValue + " "
+    self.names = names
+    self.sizes = sizes
+  }
+
+  /// Prints a type.
+  ///
+  /// - Parameters:
+  ///   - constants: Lines of code at its begin.
+  mutating func print(
+    _ shape: ObjectShape, _ protocols: String = "SelectionSet", constants: [String] = [], to writer: inout CodeWriter
+  ) {
+    let inner = shape.children + shape.views.map(\.shape) + shape.deferred.map(\.shape)
+    names.enter(inner.map(\.name) + shape.aliases.map(\.name) + (shape.hasFragments ? ["Fragments"] : []))
+    writer.begin("\(access)struct \(shape.name): \(protocols)")
+    for constant in constants { writer.line(access + constant) }
+    if !constants.isEmpty { writer.emptyLine() }
+    print(members(of: shape), access: access, to: &writer)
+    for alias in shape.aliases {
+      writer.emptyLine()
+      let target = [names.global(alias.root)] + alias.names
+      writer.line("\(access)typealias \(alias.name) = \(target.joined(separator: "."))")
+    }
+    for shape in inner {
+      writer.emptyLine()
+      print(shape, to: &writer)
+    }
+    if shape.hasFragments {
+      writer.emptyLine()
+      writer.begin("\(access)struct Fragments: FragmentContainer")
+      print(fragments(of: shape), access: access, to: &writer)
+      writer.end()
+    }
+    writer.end()
+    names.leave()
+  }
+
+  // MARK: Members
+
+  /// A property, and how it is read and written.
+  struct Member {
+    let name: String
+    let type: String
+    var wrapper: String?
+    /// The value of a property that is not stored.
+    var forward: String?
+    /// The expression that reads it. The first `$` is the name of the reader.
+    var read = ""
+    /// The statement that writes it, of the same form. The first `%` is the property.
+    var write = ""
+    var description: String?
+    var deprecationReason: String?
+  }
+
+  private mutating func members(of shape: ObjectShape) -> [Member] {
+    var members: [Member] = []
+    if shape.hasTypeName {
+      members.append(
+        Member(
+          name: "__typename", type: "String", read: "$.value(\"__typename\")", write: "$.write(\"__typename\", %)"))
+    }
+    for field in shape.fields { members.append(member(field)) }
+    for view in shape.views {
+      let condition = view.type.map { "on: \(names.condition($0))" } ?? ""
+      members.append(
+        Member(
+          name: view.property, type: view.shape.name + "?", wrapper: sizes.isLarge(view.shape) ? "BoxedOptional" : nil,
+          read: "$.\(view.isConditional ? "conditionalFragment" : "fragment")(\(condition))", write: "$.write(%)"))
+    }
+    if shape.hasFragments {
+      members.append(Member(name: "fragments", type: "Fragments", read: "$.fragment()", write: "$.write(%)"))
+    }
+    return members
+  }
+
+  private mutating func member(_ field: FieldShape) -> Member {
+    let key = SwiftLiteral.string(field.responseKey)
+    let type = names.output(field)
+    var member = Member(
+      name: field.property, type: type, read: "$.\(field.isConditional ? "conditional" : "value")(\(key))",
+      write: "$.\(field.isConditional ? "writeIfGiven" : "write")(\(key), %)", description: field.definition.description,
+      deprecationReason: field.definition.deprecationReason)
+    if let fragment = field.forwardedTo {
+      member.forward = "fragments.\(SwiftNames.escaped(fragment)).\(SwiftNames.escaped(field.property))"
+    } else if sizes.isBoxed(field) {
+      member.wrapper = type.hasSuffix("?") ? "BoxedOptional" : "Boxed"
+    }
+    return member
+  }
+
+  private mutating func fragments(of shape: ObjectShape) -> [Member] {
+    var members: [Member] = []
+    for fragment in shape.fragments {
+      let isOptional = fragment.isConditional || fragment.isDeferred
+      var member = Member(
+        name: fragment.property, type: names.global(fragment.name) + (isOptional ? "?" : ""),
+        read: "$.\(fragment.isConditional ? "conditionalFragment" : "fragment")()", write: "$.write(%)")
+      if let origin = fragment.forwardedTo {
+        let path = "\(SwiftNames.escaped(origin)).fragments"
+        member.forward = "\(path).\(SwiftNames.escaped(fragment.property))"
+      } else if fragment.isDeferred {
+        (member.wrapper, member.read) = ("Deferred", "$.deferred()")
+      } else if sizes.isLarge(fragment: fragment.name) {
+        member.wrapper = isOptional ? "BoxedOptional" : "Boxed"
+      }
+      members.append(member)
+    }
+    for deferred in shape.deferred {
+      members.append(
+        Member(
+          name: deferred.property, type: deferred.shape.name + "?", wrapper: "Deferred", read: "$.deferred()",
+          write: "$.write(%)"))
+    }
+    return members
+  }
+}

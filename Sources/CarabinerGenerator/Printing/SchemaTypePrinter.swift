@@ -1,0 +1,113 @@
+internal import CarabinerSchema
+
+/// Prints the enumerations and the input objects of a schema that documents use.
+struct SchemaTypePrinter {
+  private let schema: Schema
+  private let access: String
+  private let naming: Naming
+  private let cycles: InputCycles
+  var names: TypeNames
+  private(set) var problems: [GeneratorProblem] = []
+
+  init(schema: Schema, configuration: GeneratorConfiguration, names: TypeNames, cycles: InputCycles) {
+    self.schema = schema
+    access = configuration.access == .internal ? "" : configuration.access.rawValue + " "
+    naming = names.naming
+    self.names = names
+    self.cycles = cycles
+  }
+
+  mutating func print(_ type: Schema.NamedType, to writer: inout CodeWriter) {
+    writer.emptyLine()
+    writer.documentation(type.description)
+    switch type.kind {
+    case .enumeration: printEnumeration(type, to: &writer)
+    case .inputObject where type.isOneOf: printOneOf(type, to: &writer)
+    case .inputObject: printInputObject(type, to: &writer)
+    case .scalar, .object, .interface, .union: break
+    }
+  }
+
+  private mutating func printEnumeration(_ type: Schema.NamedType, to writer: inout CodeWriter) {
+    check(
+      type, type.values.map { ($0.name, naming.enumCase($0.name, of: type.name)) },
+      reserved: ["allCases", "hashValue", "init", "rawValue", "self"])
+    writer.begin("\(access)enum \(naming.enumeration(type.name)): String, CaseIterable, Sendable")
+    for value in type.values {
+      writer.documentation(value.description)
+      writer.deprecation(value.deprecationReason)
+      let name = naming.enumCase(value.name, of: type.name)
+      let raw = name == value.name ? "" : " = " + SwiftLiteral.string(value.name)
+      writer.line("case \(SwiftNames.escaped(name))\(raw)")
+    }
+    if type.values.contains(where: { $0.deprecationReason != nil }) {
+      // Swift does not make the list if a case has an attribute. By their names, deprecated cases are used without a warning.
+      writer.emptyLine()
+      let name = naming.enumeration(type.name)
+      writer.list(
+        "\(access)static let allCases: [\(name)] = ", type.values.map { SwiftLiteral.string($0.name) },
+        ".compactMap(\(name).init(rawValue:))")
+    }
+    writer.end()
+  }
+
+  private mutating func printInputObject(_ type: Schema.NamedType, to writer: inout CodeWriter) {
+    var members: [InputMember] = []
+    for field in type.inputFields {
+      var member = InputMember(
+        key: field.name, property: naming.inputField(field.name, of: type.name), type: field.type,
+        hasDefault: field.defaultValue != nil, names: &names)
+      member.isBoxed = !field.type.isList && cycles.contains(type.name, field.type.name)
+      member.description = field.description
+      // A wrapper and another property for the warning would not fit together.
+      member.deprecationReason = member.isBoxed ? nil : field.deprecationReason
+      members.append(member)
+    }
+    check(type, members.map { ($0.key, $0.property) }, reserved: ["hashValue", "self"])
+    writer.begin("\(access)struct \(naming.inputObject(type.name)): InputObject")
+    let parameter = members.contains { $0.property == "object" } ? "fields" : "object"
+    InputMember.print(members, access: access, parameter: parameter, to: &writer)
+    writer.end()
+  }
+
+  private mutating func printOneOf(_ type: Schema.NamedType, to writer: inout CodeWriter) {
+    let cases = type.inputFields.map { ($0.name, naming.inputField($0.name, of: type.name)) }
+    check(type, cases, reserved: ["hashValue", "self", "init"])
+    let isCyclic = type.inputFields.contains { !$0.type.isList && cycles.contains(type.name, $0.type.name) }
+    writer.begin("\(access)\(isCyclic ? "indirect " : "")enum \(naming.inputObject(type.name)): InputObject")
+    for (field, (_, name)) in zip(type.inputFields, cases) {
+      writer.documentation(field.description)
+      writer.deprecation(field.deprecationReason)
+      writer.line("case \(SwiftNames.escaped(name))(\(names.input(field.type)))")
+    }
+    writer.emptyLine()
+    writer.begin("\(access)func write(to object: inout ObjectWriter)")
+    writer.line("switch self {")
+    for (key, name) in cases {
+      writer.line("case .\(SwiftNames.escaped(name))(let value): object.write(\(SwiftLiteral.string(key)), value)")
+    }
+    writer.line("}")
+    writer.end()
+    writer.end()
+  }
+
+  /// Reports members that cannot have their names.
+  private mutating func check(_ type: Schema.NamedType, _ members: [(key: String, name: String)], reserved: Set<String>) {
+    var known: [String: String] = [:]
+    let place = SourcePlace(type.location)
+    for (key, name) in members {
+      let remedy = "rename it with the key renames: {\(type.name).\(key): NAME}"
+      if !SwiftNames.isIdentifier(name) || reserved.contains(name) {
+        problems.append(place.problem("\(type.name).\(key) cannot be named \(name) in Swift; \(remedy)"))
+      } else if let other = known.updateValue(key, forKey: name) {
+        problems.append(place.problem("\(type.name).\(key) and \(type.name).\(other) would both be named \(name); \(remedy)"))
+      }
+    }
+  }
+}
+
+extension SourcePlace {
+  fileprivate init(_ location: Schema.Location?) {
+    self.init(file: location?.file ?? "", line: location?.line ?? 1, column: location?.column ?? 1)
+  }
+}

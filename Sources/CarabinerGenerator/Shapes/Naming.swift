@@ -1,0 +1,66 @@
+internal import CarabinerSchema
+internal import CarabinerWire
+
+/// The Swift names of the parts of a schema and of documents.
+struct Naming {
+  let configuration: GeneratorConfiguration
+
+  init(_ configuration: GeneratorConfiguration) { self.configuration = configuration }
+
+  private func renamed(_ key: String) -> String? { configuration.renames[key] }
+
+  // MARK: Types
+
+  func enumeration(_ name: String) -> String { renamed(name) ?? SwiftNames.type(name, ending: "Enum") }
+
+  func inputObject(_ name: String) -> String { renamed(name) ?? SwiftNames.type(name, ending: "InputObject") }
+
+  func scalar(_ name: String) -> String { name == "ID" ? name : renamed(name) ?? SwiftNames.type(name, ending: "Scalar") }
+
+  func fragment(_ name: String) -> String { renamed(name) ?? SwiftNames.type(name, ending: "Fragment") }
+
+  /// The name of an operation, with the kind of the operation at its end.
+  func operation(_ name: String, _ type: Schema.OperationType, isLocal: Bool) -> String {
+    if let renamed = renamed(name) { return renamed }
+    let ending = isLocal ? "LocalCacheMutation" : Words.capitalized(type.rawValue)
+    let name = Words.capitalized(name)
+    return name.hasSuffix(ending) ? name : name + ending
+  }
+
+  /// The Swift type of a scalar of the specification, except ID; nil for a custom scalar.
+  func builtIn(_ name: String) -> String? {
+    switch name {
+    case "Int": "Int"
+    case "Float": "Double"
+    case "String": "String"
+    case "Boolean": "Bool"
+    default: nil
+    }
+  }
+
+  // MARK: Members
+
+  func property(of field: FieldNode, in type: Schema.NamedType) -> String {
+    renamed("\(type.name).\(field.responseKey)") ?? Words.property(field.responseKey)
+  }
+
+  /// The type of the objects of a field.
+  func child(_ property: String, isList: Bool) -> String {
+    SwiftNames.type(isList ? Singular.of(property) : property, ending: "SelectionSet")
+  }
+
+  /// The property for a fragment that does not always hold, as in `asDroid` or `ifIncludeDetails`.
+  func view(_ type: Schema.NamedType?, _ conditions: [Condition]) -> String {
+    let words = conditions.map { ($0.isSkip ? "Not" : "") + Words.capitalized($0.variable) }.joined(separator: "And")
+    let condition = words.isEmpty ? "" : "If" + words
+    return type.map { "as" + Words.capitalized($0.name) + condition } ?? Words.decapitalized(condition)
+  }
+
+  func variable(_ name: String, of operation: String) -> String {
+    renamed("\(operation).$\(name)") ?? Words.property(name)
+  }
+
+  func inputField(_ name: String, of type: String) -> String { renamed("\(type).\(name)") ?? Words.camelCased(name) }
+
+  func enumCase(_ name: String, of type: String) -> String { renamed("\(type).\(name)") ?? Words.camelCased(name) }
+}

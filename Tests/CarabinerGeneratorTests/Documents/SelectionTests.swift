@@ -1,0 +1,148 @@
+import CarabinerSchema
+import Testing
+
+@Suite("Generator: operations and selection sets")
+struct SelectionTests {
+  /// The properties of the generated text: `let` and `var` with their types, without access and wrappers.
+  private func properties(_ document: String) throws -> [String] {
+    let words: Set<Substring> = ["let", "var", "public", "private(set)", "@Boxed", "@BoxedOptional", "@Deferred"]
+    let names: Set<Substring> = ["let", "var"]
+    var found: [String] = []
+    for line in try Sample.text(document).split(separator: "\n") {
+      let parts = line.split(separator: " ").prefix { words.contains($0) }
+      guard parts.contains(where: names.contains) else { continue }
+      let rest = line.split(separator: " ").dropFirst(parts.count).joined(separator: " ")
+      found.append(String(rest.split(separator: " {").first ?? ""))
+    }
+    return found.filter { !$0.hasPrefix("__typename") }
+  }
+
+  @Test("generate.2: required, optional and default arguments have different types")
+  func variables() throws {
+    let text = try Sample.text(
+      "query A($id: ID!, $size: Int, $names: [[String]!], $by: SearchBy = {title: \"a\"}, $n: Int! = 2) "
+        + "{ book(id: $id) { reviews(first: $size) { stars } } a: search(by: $by) { __typename } "
+        + "b: books(first: $n) { title } c: books(filter: {genre_in: $names}) { id } }", schema: anySchema())
+    #expect(
+      text.contains(
+        """
+          init(
+            id: ID,
+            size: GraphQLNullable<Int> = .none,
+            names: GraphQLNullable<[[String?]]> = .none,
+            by: GraphQLNullable<SearchBy> = .none,
+            n: Int? = nil
+          ) {
+        """))
+  }
+
+  /// The schema of the sample with places for each kind of variable.
+  private func anySchema() throws -> Schema {
+    try Schema(
+      parsing: """
+        type Query { book(id: ID!): Book books(first: Int! = 1, filter: Filter): [Book] search(by: SearchBy! = {title: ""}): Book }
+        type Book { id: ID title: String reviews(first: Int): Book stars: Int }
+        input Filter { genre_in: [[String]!] }
+        input SearchBy @oneOf { title: String }
+        """)
+  }
+
+  @Test("generate.2: mutations and subscriptions have their kind in the name and the protocol")
+  func kinds() throws {
+    let text = try Sample.text(
+      "mutation Add($r: ReviewInput!) { addReview(review: $r) { stars } } subscription Added { reviewAdded { stars } } "
+        + "query AllQuery { books { id } }")
+    #expect(text.contains("struct AddMutation: GraphQLMutation, GeneratedOperation {"))
+    #expect(text.contains("struct AddedSubscription: GraphQLSubscription, GeneratedOperation {"))
+    #expect(text.contains("struct AllQuery: GraphQLQuery, GeneratedOperation {"))
+  }
+
+  @Test("generate.3: lists keep their nullability, and elements are named in the singular")
+  func lists() throws {
+    #expect(
+      try properties("query A { shelves { pages } books { price related { id } } }") == [
+        "shelves: [[Shelf?]]?", "books: [Book]", "pages: Int", "price: Double?", "related: [Related?]?", "id: ID",
+      ])
+  }
+
+  @Test("generate.3: fields of fragments are merged, and those of other types are in views")
+  func views() throws {
+    let found = try properties(
+      """
+      query A { search(by: {title: ""}) { ...W ... on Person { name } } }
+      fragment W on Work { title ... on Recording { minutes } }
+      """)
+    #expect(
+      found == [
+        "search: [Search?]?", "asWork: AsWork?", "asPerson: AsPerson?", "title: String", "asRecording: AsRecording?",
+        "fragments: Fragments", "title: String", "minutes: Int", "fragments: Fragments", "w: W", "w: W", "name: String",
+        "title: String", "asRecording: AsRecording?", "title: String", "minutes: Int",
+      ])
+  }
+
+  @Test("generate.3: objects that only a fragment selects are of its type")
+  func fragmentTypes() throws {
+    let text = try Sample.text(
+      "query A { books { ...B } } fragment B on Book { author { name } }")
+    #expect(text.contains("typealias Author = B.Author"))
+    #expect(text.contains("var author: Author? { fragments.b.author }"))
+  }
+
+  @Test("generate.3: a fragment of a fragment is read once, and reached from both")
+  func nestedFragments() throws {
+    let text = try Sample.text("query A { books { ...B } } fragment B on Book { ...C } fragment C on Book { id }")
+    #expect(text.contains("var c: C { b.fragments.c }"))
+  }
+
+  @Test("generate.4: a field with a condition is optional, unless it is selected without one")
+  func conditions() throws {
+    let text = "query A($a: Boolean!) { books { title @include(if: $a) pages @skip(if: $a) id id @include(if: $a) } }"
+    #expect(
+      try properties(text) == ["a: Bool", "books: [Book]", "title: String?", "pages: Int?", "id: ID"])
+  }
+
+  @Test("generate.4: a fragment with a condition is a view")
+  func conditionalViews() throws {
+    let found = try properties(
+      """
+      query A($a: Boolean!, $b: Boolean!) { node(id: 1) { id ... @include(if: $a) @skip(if: $b) { b: id } ... on Book @skip(if: $b) { pages } } }
+      """)
+    #expect(found.contains("ifAAndNotB: IfAAndNotB?"))
+    #expect(found.contains("asBookIfNotB: AsBookIfNotB?"))
+  }
+
+  @Test("generate.4: constant conditions are folded")
+  func constants() throws {
+    let found = try properties(
+      """
+      query A($a: Boolean!) { books { id @include(if: true) title @skip(if: true) ... @include(if: false) { pages }
+        ... @skip(if: false) { price } genre @include(if: $a) @skip(if: $a) type @include(if: $a) } }
+      """)
+    #expect(found == ["a: Bool", "books: [Book]", "id: ID", "price: Double?", "type: GraphQLEnum<Type_Enum>?"])
+  }
+
+  @Test("generate.5: a fragment with @defer is a property with a state")
+  func deferred() throws {
+    let text = try Sample.text(
+      "query A { books { id ... @defer(label: \"more\") { pages } ...B @defer } } fragment B on Book { title }")
+    #expect(text.contains("@Deferred var more: More?"))
+    #expect(text.contains("@Deferred var b: B?"))
+    #expect(!text.contains("  let title: String\n      let"))
+  }
+
+  @Test("generate.10: the document has its fragments and __typename, and its hash")
+  func document() throws {
+    let text = try Sample.text(
+      "\"x\" query A(\"y\" $id: ID!) { book(id: $id) { ...B } }\nfragment B on Book { title(s: \"a\\\"\") }",
+      schema: try Schema(parsing: "type Query { book(id: ID!): Book } type Book { title(s: String): Int }"))
+    #expect(
+      text.contains(
+        ##"""
+          static let document = #"query A($id: ID!) { book(id: $id) { __typename ...B } } fragment B on Book { __typename title(s: "a\"") }"#
+          static let documentHash = "e0
+        """##) || text.contains("static let documentHash = \""))
+    #expect(
+      text.contains(
+        ##"#"query A($id: ID!) { book(id: $id) { __typename ...B } } fragment B on Book { __typename title(s: "a\"") }"#"##))
+  }
+}

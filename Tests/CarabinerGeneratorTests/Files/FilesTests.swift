@@ -1,0 +1,75 @@
+import CarabinerGenerator
+import CarabinerSchema
+import Foundation
+import Testing
+
+@Suite("Generator: files")
+struct FilesTests {
+  /// The files of GeneratedSample are compiled with `public` access in a module of their own, so this is also the proof that generated code
+  /// compiles with the settings of this package.
+  ///
+  /// `CARABINER_RECORD=1 swift test` rewrites them.
+  @Test("generate.1: the files of a sample are those that are compiled as another module")
+  func golden() throws {
+    var configuration = GeneratorConfiguration()
+    configuration.access = .public
+    let files = try CodeGenerator(schema: try Sample.schema(), configuration: configuration).files(for: try Sample.documents())
+    let folder = Sample.folder.appending(path: "Generated")
+    if ProcessInfo.processInfo.environment["CARABINER_RECORD"] == "1" {
+      for file in files { try Data(file.text.utf8).write(to: folder.appending(path: file.name)) }
+    }
+    for file in files {
+      let golden = try String(contentsOf: folder.appending(path: file.name), encoding: .utf8)
+      #expect(file.text == golden, "\(file.name) differs; look at it, then record it with CARABINER_RECORD=1")
+    }
+    #expect(Set(try FileManager.default.contentsOfDirectory(atPath: folder.path)) == Set(files.map(\.name)))
+  }
+
+  @Test("generate.1: documents in any order give the same files")
+  func deterministic() throws {
+    let generator = CodeGenerator(schema: try Sample.schema())
+    let documents = try Sample.documents()
+    let files = try generator.files(for: documents)
+    for _ in 0..<5 { #expect(try generator.files(for: documents.shuffled()) == files) }
+    #expect(
+      files.map(\.name) == [
+        "BookQuery.graphql.swift", "Fragments.graphql.swift", "NodeQuery.graphql.swift", "Reviews.graphql.swift",
+        "SearchQuery.graphql.swift", "SchemaTypes.graphql.swift", "SchemaConfiguration.graphql.swift",
+      ])
+  }
+
+  @Test("generate.1: only types that documents use are generated")
+  func usedTypes() throws {
+    let text = try Sample.text("query A { books { genre } }")
+    #expect(text.contains("enum Genre: String"))
+    #expect(!text.contains("struct BookFilter"))
+    #expect(!text.contains("enum Type"))
+    let empty = try CodeGenerator(schema: try Sample.schema()).files(for: [DocumentSource(file: "a.graphql", text: "# nothing\n")]
+    )
+    #expect(empty.isEmpty)
+  }
+
+  @Test("generate.1: access and the module of the library are as configured", arguments: ["internal", "package", "public"])
+  func access(_ word: String) throws {
+    let text = try Sample.text("query A { books { title } }") { configuration in
+      configuration.access = GeneratorConfiguration.Access(rawValue: word) ?? .internal
+      configuration.clientModule = "Client"
+    }
+    #expect(text.contains("\(word) import Client\n"))
+    #expect(text.contains("\n" + (word == "internal" ? "" : word + " ") + "struct AQuery: GraphQLQuery"))
+  }
+
+  @Test("generate.8: descriptions are comments, and deprecations are attributes")
+  func documentation() throws {
+    let text = try Sample.text(
+      """
+      "Finds a book."
+      query A("Which one." $id: ID!) { book(id: $id) { title genre isLent } }
+      """)
+    #expect(text.contains("/// Finds a book.\nstruct AQuery"))
+    #expect(text.contains("  /// Which one.\n  var id: ID"))
+    #expect(text.contains("/// The title on the cover.\n      let title: String"))
+    #expect(text.contains("@available(*, deprecated, message: \"Use loans.\")\n      var isLent: Bool"))
+    #expect(text.contains("@available(*, deprecated, message: \"Use \\\"NOVEL\\\".\")\n  case crime = \"CRIME\""))
+  }
+}

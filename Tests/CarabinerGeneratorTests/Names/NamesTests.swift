@@ -1,0 +1,101 @@
+import CarabinerSchema
+import Testing
+
+@testable import CarabinerGenerator
+
+@Suite("Generator: names")
+struct NamesTests {
+  @Test(
+    "generate.7: names of fields, cases and types in Swift",
+    arguments: [
+      ("title", "title", "title", "title"), ("NEW_HOPE", "new_hope", "newHope", "NEW_HOPE"), ("JEDI", "jedi", "jedi", "JEDI"),
+      ("favorite_color", "favorite_color", "favoriteColor", "favorite_color"), ("_id", "_id", "_id", "_id"),
+      ("newHope", "newHope", "newHope", "newHope"), ("URL", "url", "url", "URL"), ("A1", "a1", "a1", "A1"),
+    ])
+  func words(_ name: String, _ property: String, _ camelCase: String, _: String) {
+    #expect(Words.property(name) == property)
+    #expect(Words.camelCased(name) == camelCase)
+  }
+
+  @Test(
+    "generate.3: words in the singular",
+    arguments: [
+      ("friends", "friend"), ("allAnimals", "allAnimal"), ("categories", "category"), ("addresses", "address"),
+      ("classes", "class"), ("boxes", "box"), ("people", "person"), ("children", "child"), ("status", "status"),
+      ("series", "series"), ("search", "search"), ("bestHeroes", "bestHero"), ("s", "s"), ("news", "news"),
+      ("houses", "house"), ("branches", "branch"), ("old_books", "old_book"), ("analyses", "analysis"), ("shelves", "shelf"),
+    ])
+  func singular(_ plural: String, _ singular: String) { #expect(Singular.of(plural) == singular) }
+
+  @Test("generate.7: keywords are in backticks, and names of Swift types have an ending")
+  func keywords() throws {
+    let schema = try Schema(
+      parsing: """
+        type Query { self: Int init: Int default: Data in: Type! string: String data: Data }
+        type Data { self: Self hash: String type: Int Protocol: Int error: Query }
+        enum Self { init2 default switch }
+        type Type { id: ID }
+        """)
+    let text = try Sample.text(
+      "query A { self init default { self hash } in { id } string data { type Protocol error { string } } }", schema: schema)
+    for part in [
+      "let `self`: Int?", "let `default`: Default?", "let `in`: In", "struct Data_SelectionSet: SelectionSet",
+      "enum Self_Enum: String", "case `default`", "let data: Data_SelectionSet?", "let error: Error_SelectionSet?",
+      "self.`self` = try object.value(\"self\")",
+    ] {
+      #expect(text.contains(part), "\(part)")
+    }
+  }
+
+  @Test("generate.7: a type that another one hides has a second name")
+  func hiddenTypes() throws {
+    let text = try Sample.text("query A { books { author { ...Author } } } fragment Author on Person { name }")
+    #expect(text.contains("let author: __Author\n"))
+    #expect(text.contains("typealias __Author = Author\n"))
+  }
+
+  @Test(
+    "generate.7: names that cannot be used are refused with the key that renames them",
+    arguments: [
+      ("query A { f: hashValue }", "A.graphql:1:1: error: hashValue", ["Query.f": "hashValue"]),
+      ("query A { a: x A: x }", "would both be the property a; rename it with the key renames: {Query.A: NAME}", [:]),
+      ("query A { friend { x } friends { x } }", "A.graphql:1:24: error: the objects of friends and of friend", [:]),
+      ("query A($document: Int) { y(a: $document) }", "A.graphql:1:1: error: the variable $document cannot", [:]),
+      ("query A { c }", "s.graphqls:1:", [:]), ("query B { x } query BQuery { x }", "would both be the type BQuery", [:]),
+      ("{ x }", "A.graphql:1:1: error: the operation has no name", [:]),
+    ])
+  func refused(_ document: String, _ message: String, _ renames: [String: String]) throws {
+    let schema = try Schema(
+      parsing: [
+        SchemaSource(
+          file: "s.graphqls",
+          text:
+            "type Query { hashValue: Int x: Int y(a: Int): Int friend: Query friends: [Query] c: C } enum C { FOO_BAR fooBar }")
+      ])
+    let problems = try Sample.problems(document, schema: schema) { $0.renames = renames }
+    #expect(problems.contains { $0.contains(message) }, "\(problems)")
+  }
+
+  @Test("generate.7: renames apply to fields, types, cases, variables, operations and fragments")
+  func renames() throws {
+    let document = "query A($id: ID!) { book(id: $id) { ...F genre } } fragment F on Book { title }"
+    let text = try Sample.text(document) { configuration in
+      configuration.renames = [
+        "A": "Answer", "A.$id": "identifier", "Book.title": "heading", "Genre": "Kind", "Genre.CRIME": "murder", "F": "Part",
+      ]
+    }
+    for part in [
+      "struct Answer: GraphQLQuery", "var identifier: ID", "writeIfGiven(\"id\", identifier)", "let heading: String",
+      "enum Kind: String", "case murder = \"CRIME\"", "struct Part: SelectionSet", "GraphQLEnum<Kind>?", "let part: Part",
+    ] {
+      #expect(text.contains(part), "\(part)")
+    }
+  }
+
+  @Test("generate.6: literals with quotes, signs and control characters are one line")
+  func literals() {
+    #expect(SwiftLiteral.string("a\"b\\c\nd\u{0}\u{202E}") == #""a\"b\\c\nd\u{0}\u{202e}""#)
+    #expect(SwiftLiteral.rawString("plain") == "\"plain\"")
+    #expect(SwiftLiteral.rawString("a\"#b") == "##\"a\"#b\"##")
+  }
+}

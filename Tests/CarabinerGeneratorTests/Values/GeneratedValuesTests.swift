@@ -1,0 +1,141 @@
+import Carabiner
+import CarabinerWire
+import Foundation
+import GeneratedSample
+import Testing
+
+@Suite("Generated code")
+struct GeneratedValuesTests {
+  private func read<Value: Decodable>(_ type: Value.Type = Value.self, _ text: String) throws -> Value {
+    try JSONDecoder().decode(Value.self, from: Data(text.utf8))
+  }
+
+  private func roundTrip<Value: SelectionSet>(_ value: Value) throws -> Value {
+    try JSONDecoder().decode(Value.self, from: try JSONEncoder().encode(value))
+  }
+
+  @Test("generate.2: a variable that is not given, null and a value are different")
+  func variables() {
+    #expect(BooksQuery().variables == [:])
+    #expect(BooksQuery(filter: .null, first: 3).variables == ["filter": .null, "first": 3])
+    #expect(AddReviewMutation(review: ReviewInput(bookID: "1", stars: 5)).variables == ["review": ["bookID": "1", "stars": 5]])
+    #expect(BookQuery(id: "1").variables == ["id": "1"])
+    #expect(BookQuery(id: "1", withReviews: true).variables == ["id": "1", "withReviews": true])
+    let optional: Int? = nil
+    #expect(BooksQuery(first: optional ?? .null).variables == ["first": .null])
+  }
+
+  @Test("generate.2: an operation has its kind, name, document and hash")
+  func constants() {
+    let operation = BookQuery(id: "1")
+    #expect(operation.operationType == .query)
+    #expect(operation.operationName == "Book")
+    #expect(operation.document == BookQuery.document)
+    #expect(BookQuery.documentHash.count == 64)
+    #expect(ReviewAddedSubscription(bookID: .none).operationType == .subscription)
+  }
+
+  @Test("generate.6: input objects keep null, and values that contain themselves")
+  func inputObjects() {
+    var filter = BookFilter(title: .null, genreIn: [.case(.novel), .unknown("POEM")], not: .some(BookFilter(limit: 1)))
+    #expect(
+      SearchQuery(by: .filter(filter)).variables == [
+        "by": ["filter": ["title": nil, "genre_in": ["NOVEL", "POEM"], "not": ["limit": 1]]]
+      ])
+    filter.not = .none
+    filter.title = "a"
+    #expect(BooksQuery(filter: .some(filter)).variables == ["filter": ["title": "a", "genre_in": ["NOVEL", "POEM"]]])
+    #expect(SearchQuery(by: .title("a")).variables == ["by": ["title": "a"]])
+  }
+
+  @Test("generate.6: unknown values of enumerations survive")
+  func enumerations() throws {
+    #expect(Genre.allCases.map(\.rawValue) == ["NOVEL", "SCIENCE_FICTION", "default", "CRIME"])
+    let genres: [GraphQLEnum<Genre>] = [.case(.scienceFiction), .unknown("POEM")]
+    #expect(genres.map { GraphQLEnum.json(of: $0) } == ["SCIENCE_FICTION", "POEM"])
+  }
+
+  private let book = """
+    {"book": {"__typename": "Book", "id": "1", "title": "Solaris", "genre": "POEM", "genres": ["NOVEL"], "type": null, "published": null,
+      "isLent": true, "cost": 2.5, "author": {"__typename": "Person", "name": "Lem", "books": [{"__typename": "Book", "title": "Eden"}]},
+      "reviews": [{"__typename": "Review", "stars": 5, "self": "me", "init": 1, "object": true, "hash": "h", "class": null}]}}
+    """
+
+  @Test("generate.3: an object has its fields and those of its fragments, and survives a round trip")
+  func objects() throws {
+    let data = try read(BookQuery.Data.self, book)
+    let book = try #require(data.book)
+    #expect(book.title == "Solaris")
+    #expect(book.id == book.fragments.bookTitle.id)
+    #expect(book.fragments.workTitle.author?.name == "Lem")
+    #expect(book.author?.books.first?.title == "Eden")
+    #expect(book.author?.fragments.author.name == "Lem")
+    #expect(book.genre == .unknown("POEM"))
+    #expect(book.genres == [.case(.novel)])
+    #expect(book.reviews?.first?.`self` == "me")
+    #expect(book.reviews?.first?.`init` == 1)
+    #expect(try roundTrip(data) == data)
+    #expect(Set([data, data]).count == 1)
+    #expect(BookQuery.Data.json(of: data) == (try JSONValue(parsing: self.book)))
+  }
+
+  @Test("generate.3: a missing field, or null for a required one, is an error")
+  func faults() throws {
+    for text in [book.replacing("\"genre\": \"POEM\", ", with: ""), book.replacing("\"Solaris\"", with: "null")] {
+      #expect(throws: DecodingError.self) { try read(BookQuery.Data.self, text) }
+    }
+  }
+
+  @Test("generate.3: views are there for objects of their type")
+  func views() throws {
+    let data = try read(
+      SearchQuery.Data.self,
+      """
+      {"search": [{"__typename": "Book", "id": "1", "title": "Eden", "pages": 9}, null, {"__typename": "Person", "id": "2", "name": "Lem"}]}
+      """)
+    let found = try #require(data.search)
+    #expect(found.count == 3)
+    #expect(found[0]?.asWork?.asBook?.pages == 9)
+    #expect(found[0]?.asWork?.fragments.workDetails.asBook?.title == "Eden")
+    #expect(found[0]?.asWork?.asRecording == nil)
+    #expect(found[0]?.asPerson == nil)
+    #expect(found[2]?.asPerson?.name == "Lem")
+    #expect(found[2]?.asNode?.id == "2")
+    #expect(try roundTrip(data) == data)
+  }
+
+  @Test("generate.4: a view with a condition is there if its fields are")
+  func conditions() throws {
+    let all = try read(
+      NodeQuery.Data.self,
+      """
+      {"node": {"__typename": "Book", "id": "1", "title": "Eden", "pages": 9, "genre": null, "related": [], "again": "1"}}
+      """)
+    #expect(all.node?.asWorkIfDetails?.asBook?.pages == 9)
+    #expect(all.node?.asBookIfNotShort?.related == [])
+    #expect(all.node?.asBookIfNotShort?.fragments.workDetails?.title == "Eden")
+    #expect(all.node?.ifNotShort?.again == "1")
+    #expect(try roundTrip(all) == all)
+    let few = try read(NodeQuery.Data.self, #"{"node": {"__typename": "Book", "id": "1"}}"#)
+    #expect(few.node?.id == "1")
+    #expect(few.node?.asWorkIfDetails == nil)
+    #expect(few.node?.asBookIfNotShort == nil)
+    #expect(few.node?.ifNotShort == nil)
+    #expect(try roundTrip(few) == few)
+  }
+
+  @Test("generate.5: a deferred fragment is pending until its fields have come")
+  func deferred() throws {
+    let before = try read(NodeQuery.Data.self, #"{"node": {"__typename": "Person", "id": "1", "again": "1"}}"#)
+    let pending = try #require(before.node?.asPerson)
+    #expect(pending.fragments.books == nil)
+    #expect(pending.fragments.$books == .pending)
+    let after = try read(
+      NodeQuery.Data.self, #"{"node": {"__typename": "Person", "id": "1", "again": "1", "name": "Lem", "books": []}}"#)
+    let person = try #require(after.node?.asPerson)
+    #expect(person.fragments.books?.books == [])
+    #expect(person.fragments.author?.name == "Lem")
+    if case .fulfilled(let author) = person.fragments.$author { #expect(author.name == "Lem") } else { Issue.record() }
+    #expect(try roundTrip(after) == after)
+  }
+}
