@@ -12,6 +12,16 @@ public struct ObjectReader {
     try members.decode(Value.self, forKey: MemberName(stringValue: name))
   }
 
+  /// The value of a member of another form in JSON.
+  public func value<Coding: ScalarCoding & Decodable>(_ name: String, as coding: Coding.Type) throws -> Coding.Value {
+    Coding.value(of: try value(name))
+  }
+
+  /// The value of a member of another form in JSON, with `@include` or `@skip`; nil if it is missing or null.
+  public func conditional<Coding: ScalarCoding & Decodable>(_ name: String, as coding: Coding.Type) throws -> Coding.Value? {
+    Coding?.value(of: try conditional(name))
+  }
+
   /// The value of a member with `@include` or `@skip`; nil if it is missing or null.
   public func conditional<Value: Decodable>(_ name: String) throws -> Value? {
     try members.decodeIfPresent(Value.self, forKey: MemberName(stringValue: name))

@@ -18,6 +18,16 @@ public struct ObjectWriter {
     if let json = Self.json(of: value) { set(name, json) }
   }
 
+  /// Writes a member of another form in JSON. A value that is not given is null.
+  public mutating func write<Coding: ScalarCoding>(_ name: String, _ value: Coding.Value, as coding: Coding.Type) {
+    write(name, Coding.coded(value))
+  }
+
+  /// Writes a member of another form in JSON, if its value is given.
+  public mutating func writeIfGiven<Coding: ScalarCoding>(_ name: String, _ value: Coding.Value, as coding: Coding.Type) {
+    writeIfGiven(name, Coding.coded(value))
+  }
+
   /// Writes the members of a part of the same object; none if it is nil.
   public mutating func write(_ part: (some SelectionSet)?) { part?.write(to: &self) }
 

@@ -7,6 +7,8 @@ struct InputMember {
   /// The type in Swift.
   let type: String
   let defaultValue: String?
+  /// The type that reads and writes the value; nil if it does so itself.
+  let coding: String?
   var isBoxed = false
   var description: String?
   var deprecationReason: String?
@@ -15,6 +17,7 @@ struct InputMember {
   init(key: String, property: String, type: Schema.TypeReference, hasDefault: Bool, names: inout TypeNames) {
     self.key = key
     self.property = property
+    coding = names.coding(type, isInput: true, hasDefault: hasDefault)
     let inner = names.input(type)
     if !type.isNonNull {
       (self.type, defaultValue) = ("GraphQLNullable<\(inner)>", ".none")
@@ -49,7 +52,7 @@ struct InputMember {
       for member in members {
         let key = SwiftLiteral.string(member.key)
         let value = member.stored == parameter ? "self.\(parameter)" : member.stored
-        writer.line("\(parameter).writeIfGiven(\(key), \(value))")
+        writer.line("\(parameter).writeIfGiven(\(key), \(value)\(member.coding.map { ", as: \($0).self" } ?? ""))")
       }
     }
   }

@@ -85,9 +85,15 @@ struct ObjectPrinter {
   private mutating func member(_ field: FieldShape) -> Member {
     let key = SwiftLiteral.string(field.responseKey)
     let type = names.output(field)
+    let coding = names.coding(field.definition.type).map { ", as: \($0).self" } ?? ""
+    // The reader makes a value with a condition optional, and null is nil as well.
+    let isOptional = field.isConditional && !field.definition.type.isNonNull
+    let readCoding = isOptional ? coding.replacing("?.self", with: ".self") : coding
+    let writeCoding = field.isConditional && field.definition.type.isNonNull ? coding.replacing(".self", with: "?.self") : coding
     var member = Member(
-      name: field.property, type: type, read: "$.\(field.isConditional ? "conditional" : "value")(\(key))",
-      write: "$.\(field.isConditional ? "writeIfGiven" : "write")(\(key), %)", description: field.definition.description,
+      name: field.property, type: type, read: "$.\(field.isConditional ? "conditional" : "value")(\(key)\(readCoding))",
+      write: "$.\(field.isConditional ? "writeIfGiven" : "write")(\(key), %\(writeCoding))",
+      description: field.definition.description,
       deprecationReason: field.definition.deprecationReason)
     if let fragment = field.forwardedTo {
       member.forward = "fragments.\(SwiftNames.escaped(fragment)).\(SwiftNames.escaped(field.property))"

@@ -83,8 +83,10 @@ struct SchemaTypePrinter {
     writer.emptyLine()
     writer.begin("\(access)func write(to object: inout ObjectWriter)")
     writer.line("switch self {")
-    for (key, name) in cases {
-      writer.line("case .\(SwiftNames.escaped(name))(let value): object.write(\(SwiftLiteral.string(key)), value)")
+    for (field, (key, name)) in zip(type.inputFields, cases) {
+      // The type of the case is without null.
+      let coding = names.coding(field.type).map { ", as: \($0.dropLast()).self" } ?? ""
+      writer.line("case .\(SwiftNames.escaped(name))(let value): object.write(\(SwiftLiteral.string(key)), value\(coding))")
     }
     writer.line("}")
     writer.end()

@@ -57,6 +57,17 @@ struct TypeNames {
     return type.isNonNull ? text : String(text.dropLast())
   }
 
+  /// The type that reads and writes the values of a field or an argument; nil if they do so themselves.
+  ///
+  /// - Parameter isNullable: Whether the outer type is for arguments that may be left out.
+  func coding(_ type: Schema.TypeReference, isInput: Bool = false, hasDefault: Bool = false) -> String? {
+    guard let coding = naming.configuration.scalars[type.name]?.coding, schema.type(of: type)?.kind == .scalar else { return nil }
+    let text = wrapped(coding, type)
+    guard isInput else { return text }
+    if type.isNonNull { return hasDefault ? text + "?" : text }
+    return "GraphQLNullable<\(text.dropLast())>"
+  }
+
   /// The argument for objects of a type.
   mutating func condition(_ type: Schema.NamedType) -> String {
     if type.kind == .object { return SwiftLiteral.string(type.name) }

@@ -16,11 +16,14 @@ public struct GeneratorConfiguration: Sendable, Hashable {
     public var type: String
     /// The module of the type; nil for the module of the generated code, and for the standard library.
     public var module: String?
+    /// The name of the `ScalarCoding` that reads and writes it, such as `ISO8601Date`; nil if the type does so itself.
+    public var coding: String?
 
     /// Creates a type of a custom scalar.
-    public init(type: String, module: String? = nil) {
+    public init(type: String, module: String? = nil, coding: String? = nil) {
       self.type = type
       self.module = module
+      self.coding = coding
     }
   }
 

@@ -19,6 +19,9 @@ struct Naming {
 
   func fragment(_ name: String) -> String { renamed(name) ?? SwiftNames.type(name, ending: "Fragment") }
 
+  /// The property for a fragment.
+  func fragmentProperty(_ name: String) -> String { Words.decapitalized(renamed(name) ?? name) }
+
   /// The name of an operation, with the kind of the operation at its end.
   func operation(_ name: String, _ type: Schema.OperationType, isLocal: Bool) -> String {
     if let renamed = renamed(name) { return renamed }

@@ -28,7 +28,7 @@ extension ShapeBuilder {
       FieldShape(
         responseKey: field.responseKey, property: property, definition: definition, leaf: leaf,
         isConditional: field.isConditional,
-        forwardedTo: forwardedTo.map { Words.decapitalized(naming.fragment($0)) }))
+        forwardedTo: forwardedTo.map(naming.fragmentProperty)))
   }
 
   private func definition(_ contribution: Collection.Contribution) -> Schema.Field? {

@@ -87,9 +87,9 @@ struct ShapeBuilder {
     for fragment in collection.fragments {
       shape.fragments.append(
         FragmentShape(
-          name: naming.fragment(fragment.name), property: Words.decapitalized(naming.fragment(fragment.name)),
+          name: naming.fragment(fragment.name), property: naming.fragmentProperty(fragment.name),
           isConditional: fragment.isConditional, isDeferred: fragment.isDeferred,
-          forwardedTo: fragment.origin.map { Words.decapitalized(naming.fragment($0)) }))
+          forwardedTo: fragment.origin.map(naming.fragmentProperty)))
     }
     checkNames(of: shape, place)
     return shape

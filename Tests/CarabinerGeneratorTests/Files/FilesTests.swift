@@ -13,6 +13,10 @@ struct FilesTests {
   func golden() throws {
     var configuration = GeneratorConfiguration()
     configuration.access = .public
+    configuration.scalars = [
+      "Date": GeneratorConfiguration.Scalar(type: "Foundation.Date", module: "Foundation", coding: "ISO8601Date"),
+      "Link": GeneratorConfiguration.Scalar(type: "URL", module: "Foundation"),
+    ]
     let files = try CodeGenerator(schema: try Sample.schema(), configuration: configuration).files(for: try Sample.documents())
     let folder = Sample.folder.appending(path: "Generated")
     if ProcessInfo.processInfo.environment["CARABINER_RECORD"] == "1" {

@@ -1,12 +1,13 @@
-import Carabiner
 import CarabinerWire
 import Foundation
 import GeneratedSample
 import Testing
 
+@testable import Carabiner
+
 @Suite("Generated code")
 struct GeneratedValuesTests {
-  private func read<Value: Decodable>(_ type: Value.Type = Value.self, _ text: String) throws -> Value {
+  private func read<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
     try JSONDecoder().decode(Value.self, from: Data(text.utf8))
   }
 
@@ -48,6 +49,27 @@ struct GeneratedValuesTests {
     #expect(SearchQuery(by: .title("a")).variables == ["by": ["title": "a"]])
   }
 
+  @Test("generate.6: custom scalars have the types of the configuration")
+  func scalars() {
+    let day = Date(timeIntervalSince1970: 1_769_860_800)
+    #expect(
+      BookQuery(id: "1", on: .some(day), from: day).variables == [
+        "id": "1", "on": "2026-01-31T12:00:00Z", "from": "2026-01-31T12:00:00Z",
+      ])
+    #expect(BookQuery(id: "1", on: .null).variables == ["id": "1", "on": nil])
+    #expect(
+      BooksQuery(filter: .some(BookFilter(since: .some(day), days: [day, nil]))).variables == [
+        "filter": ["since": "2026-01-31T12:00:00Z", "days": ["2026-01-31T12:00:00Z", nil]]
+      ])
+    #expect(SearchQuery(by: .published(day)).variables == ["by": ["published": "2026-01-31T12:00:00Z"]])
+  }
+
+  @Test("generate.3: the decoder of the library reads the same values")
+  func tape() throws {
+    let data = try JSONTape.graphQLData(BookQuery.Data.self, from: Array(book.utf8))
+    #expect(try data == read(BookQuery.Data.self, book))
+  }
+
   @Test("generate.6: unknown values of enumerations survive")
   func enumerations() throws {
     #expect(Genre.allCases.map(\.rawValue) == ["NOVEL", "SCIENCE_FICTION", "default", "CRIME"])
@@ -56,7 +78,8 @@ struct GeneratedValuesTests {
   }
 
   private let book = """
-    {"book": {"__typename": "Book", "id": "1", "title": "Solaris", "genre": "POEM", "genres": ["NOVEL"], "type": null, "published": null,
+    {"book": {"__typename": "Book", "id": "1", "title": "Solaris", "genre": "POEM", "genres": ["NOVEL"], "type": null, "published": "2026-01-31T12:00:00Z",
+      "printings": [["2026-01-31T12:00:00Z", "2026-01-31T12:00:00.500Z"], null], "page": "https://example.com/1", "lent": "2026-02-01T00:00:00Z",
       "isLent": true, "cost": 2.5, "author": {"__typename": "Person", "name": "Lem", "books": [{"__typename": "Book", "title": "Eden"}]},
       "reviews": [{"__typename": "Review", "stars": 5, "self": "me", "init": 1, "object": true, "hash": "h", "class": null}]}}
     """
@@ -72,6 +95,10 @@ struct GeneratedValuesTests {
     #expect(book.author?.fragments.author.name == "Lem")
     #expect(book.genre == .unknown("POEM"))
     #expect(book.genres == [.case(.novel)])
+    #expect(book.published == Date(timeIntervalSince1970: 1_769_860_800))
+    #expect(book.printings?[0]?[1] == Date(timeIntervalSince1970: 1_769_860_800.5))
+    #expect(book.printings?[1] == nil)
+    #expect(book.page?.host() == "example.com")
     #expect(book.reviews?.first?.`self` == "me")
     #expect(book.reviews?.first?.`init` == 1)
     #expect(try roundTrip(data) == data)

@@ -6,19 +6,25 @@ public import Carabiner
 /// A book with its author.
 public struct BookQuery: GraphQLQuery, GeneratedOperation {
   public static let operationName = "Book"
-  public static let document = "query Book($id: ID!, $withReviews: Boolean! = false) { book(id: $id) { __typename ...BookTitle genre genres type published isLent cost: price author { __typename ...Author books { __typename title } } reviews(first: 2) @include(if: $withReviews) { __typename stars self init object hash class { __typename stars } } } } fragment BookTitle on Book { __typename id ...WorkTitle } fragment Author on Person { __typename name } fragment WorkTitle on Work { __typename title author { __typename name } }"
-  public static let documentHash = "b2eeff37e927507ce6680ab984466d92468d88ed917b603edd3a15b9f32788e7"
+  public static let document = #"query Book($id: ID!, $on: Date, $from: Date! = "2026-01-01T00:00:00Z", $withReviews: Boolean! = false) { book(id: $id) { __typename ...BookTitle genre genres type published @include(if: $withReviews) printings page isLent lent(on: $on, from: $from) cost: price author { __typename ...Author books { __typename title } } reviews(first: 2) @include(if: $withReviews) { __typename stars self init object hash class { __typename stars } } } } fragment BookTitle on Book { __typename id ...WorkTitle } fragment Author on Person { __typename name } fragment WorkTitle on Work { __typename title author { __typename name } }"#
+  public static let documentHash = "c5ca4bf6347f81512cc5298e1cee4f8e8ac980572268e9b413a3ef3cda945822"
 
   public var id: ID
+  public var on: GraphQLNullable<Date>
+  public var from: Date?
   public var withReviews: Bool?
 
-  public init(id: ID, withReviews: Bool? = nil) {
+  public init(id: ID, on: GraphQLNullable<Date> = .none, from: Date? = nil, withReviews: Bool? = nil) {
     self.id = id
+    self.on = on
+    self.from = from
     self.withReviews = withReviews
   }
 
   public func write(to variables: inout ObjectWriter) {
     variables.writeIfGiven("id", id)
+    variables.writeIfGiven("on", on, as: GraphQLNullable<ISO8601Date>.self)
+    variables.writeIfGiven("from", from, as: ISO8601Date?.self)
     variables.writeIfGiven("withReviews", withReviews)
   }
 
@@ -43,9 +49,12 @@ public struct BookQuery: GraphQLQuery, GeneratedOperation {
       public let genres: [GraphQLEnum<Genre>]
       public let type: GraphQLEnum<Type_Enum>?
       public let published: Date?
+      public let printings: [[Date]?]?
+      public let page: Link?
       @available(*, deprecated, message: "Use loans.")
       public var isLent: Bool { __isLent }
       private let __isLent: Bool
+      public let lent: Date
       public let cost: Double?
       public let reviews: [Review]?
       public let fragments: Fragments
@@ -56,8 +65,11 @@ public struct BookQuery: GraphQLQuery, GeneratedOperation {
         genre = try object.value("genre")
         genres = try object.value("genres")
         type = try object.value("type")
-        published = try object.value("published")
+        published = try object.conditional("published", as: ISO8601Date.self)
+        printings = try object.value("printings", as: [[ISO8601Date]?]?.self)
+        page = try object.value("page")
         __isLent = try object.value("isLent")
+        lent = try object.value("lent", as: ISO8601Date.self)
         cost = try object.value("cost")
         reviews = try object.conditional("reviews")
         fragments = try object.fragment()
@@ -69,8 +81,11 @@ public struct BookQuery: GraphQLQuery, GeneratedOperation {
         object.write("genre", genre)
         object.write("genres", genres)
         object.write("type", type)
-        object.write("published", published)
+        object.writeIfGiven("published", published, as: ISO8601Date?.self)
+        object.write("printings", printings, as: [[ISO8601Date]?]?.self)
+        object.write("page", page)
         object.write("isLent", __isLent)
+        object.write("lent", lent, as: ISO8601Date.self)
         object.write("cost", cost)
         object.writeIfGiven("reviews", reviews)
         object.write(fragments)

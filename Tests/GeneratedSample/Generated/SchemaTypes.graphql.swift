@@ -27,6 +27,8 @@ public struct BookFilter: InputObject {
   public var and: GraphQLNullable<[BookFilter]>
   @Boxed public var not: GraphQLNullable<BookFilter>
   public var limit: Int?
+  public var since: GraphQLNullable<Date>
+  public var days: GraphQLNullable<[Date?]>
   @available(*, deprecated, message: "It has no effect.")
   public var old: GraphQLNullable<Int> {
     get { __old }
@@ -41,6 +43,8 @@ public struct BookFilter: InputObject {
     and: GraphQLNullable<[BookFilter]> = .none,
     not: GraphQLNullable<BookFilter> = .none,
     limit: Int? = nil,
+    since: GraphQLNullable<Date> = .none,
+    days: GraphQLNullable<[Date?]> = .none,
     old: GraphQLNullable<Int> = .none
   ) {
     self.title = title
@@ -49,6 +53,8 @@ public struct BookFilter: InputObject {
     self.and = and
     _not = Boxed(not)
     self.limit = limit
+    self.since = since
+    self.days = days
     self.__old = old
   }
 
@@ -59,6 +65,8 @@ public struct BookFilter: InputObject {
     object.writeIfGiven("and", and)
     object.writeIfGiven("not", not)
     object.writeIfGiven("limit", limit)
+    object.writeIfGiven("since", since, as: GraphQLNullable<ISO8601Date>.self)
+    object.writeIfGiven("days", days, as: GraphQLNullable<[ISO8601Date?]>.self)
     object.writeIfGiven("old", __old)
   }
 }
@@ -67,12 +75,14 @@ public struct BookFilter: InputObject {
 public enum SearchBy: InputObject {
   case title(String)
   case author(ID)
+  case published(Date)
   case filter(BookFilter)
 
   public func write(to object: inout ObjectWriter) {
     switch self {
     case .title(let value): object.write("title", value)
     case .author(let value): object.write("author", value)
+    case .published(let value): object.write("published", value, as: ISO8601Date.self)
     case .filter(let value): object.write("filter", value)
     }
   }
