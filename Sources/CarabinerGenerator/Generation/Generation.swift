@@ -9,6 +9,7 @@ struct Generation {
   var problems: [GeneratorProblem] = []
   var names: TypeNames
   private var document: SentDocument
+  private var persisted = PersistedDocuments()
   private var shapes: [String: ObjectShape] = [:]
   private var operationShapes: [String: ObjectShape] = [:]
   private var sizes = ShapeSizes(fragments: [:])
@@ -38,6 +39,9 @@ struct Generation {
     let types = schemaTypes()
     if let file = typesFile(types) { files.append(file) }
     files.append(configurationFile())
+    if let settings = configuration.persistedDocuments {
+      files.append(GeneratedFile(name: settings.file, text: persisted.text(settings.format)))
+    }
     checkNames(types)
     return files
   }
@@ -62,7 +66,13 @@ struct Generation {
       guard let shape = operationShapes[operation.name] else { continue }
       writer.emptyLine()
       var printer = OperationPrinter(schema: schema, access: configuration.access, names: names)
-      printer.print(operation, document: document.text(of: operation), to: &writer) { names, writer in
+      let text = document.text(of: operation)
+      let hash = SentDocument.hash(text)
+      if !operation.isLocal {
+        let type = operation.definition.type.rawValue
+        persisted.add(PersistedDocuments.Operation(name: operation.name, type: type, text: text, hash: hash))
+      }
+      printer.print(operation, document: text, hash: hash, to: &writer) { names, writer in
         var objects = ObjectPrinter(access: configuration.access, names: names, sizes: sizes)
         objects.print(shape, to: &writer)
         (names, sizes) = (objects.names, objects.sizes)

@@ -16,7 +16,7 @@ struct OperationPrinter {
 
   /// Prints an operation. `data` prints the type of its data.
   mutating func print(
-    _ operation: OperationNode, document: String, to writer: inout CodeWriter,
+    _ operation: OperationNode, document: String, hash: String, to writer: inout CodeWriter,
     data: (inout TypeNames, inout CodeWriter) -> Void
   ) {
     let type = operation.definition.type
@@ -26,7 +26,7 @@ struct OperationPrinter {
     writer.begin("\(access)struct \(name): GraphQL\(Words.capitalized(type.rawValue)), GeneratedOperation")
     writer.line("\(access)static let operationName = \(SwiftLiteral.string(operation.name))")
     writer.line("\(access)static let document = \(SwiftLiteral.rawString(document))")
-    writer.line("\(access)static let documentHash = \(SwiftLiteral.string(SentDocument.hash(document)))")
+    writer.line("\(access)static let documentHash = \(SwiftLiteral.string(hash))")
     writer.emptyLine()
     InputMember.print(variables(of: operation), access: access, parameter: "variables", to: &writer)
     writer.emptyLine()

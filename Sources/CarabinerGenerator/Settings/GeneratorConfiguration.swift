@@ -27,6 +27,28 @@ public struct GeneratorConfiguration: Sendable, Hashable {
     }
   }
 
+  /// A file with the documents of all operations, for a server that accepts listed ones only.
+  public struct PersistedDocuments: Sendable, Hashable {
+    /// The form of the file. The gateway reads each of them.
+    public enum Format: String, Sendable, Hashable, CaseIterable {
+      /// Apollo's persisted query manifest, version 1.
+      case apollo
+      /// A JSON object of texts by their SHA-256.
+      case textsByID
+    }
+
+    /// The name of the file.
+    public var file: String
+    /// The form of the file.
+    public var format: Format
+
+    /// Creates settings of a file.
+    public init(file: String, format: Format = .apollo) {
+      self.file = file
+      self.format = format
+    }
+  }
+
   /// The code that may use the generated declarations.
   public var access = Access.internal
   /// The types of custom scalars by name. The others are `String`.
@@ -36,6 +58,8 @@ public struct GeneratorConfiguration: Sendable, Hashable {
   public var renames: [String: String] = [:]
   /// The module of the client library.
   public var clientModule = "Carabiner"
+  /// The file with the documents of all operations; nil for none.
+  public var persistedDocuments: PersistedDocuments?
   /// The maximum number of selections that are read while fragments are merged, for all documents.
   public var maximumSteps = 20_000_000
 

@@ -24,6 +24,15 @@ enum Sample {
     try text(document, schema: schema(), change)
   }
 
+  /// One file that is generated for a document.
+  static func file(_ name: String, _ document: String, _ change: (inout GeneratorConfiguration) -> Void) throws -> String {
+    var configuration = GeneratorConfiguration()
+    change(&configuration)
+    let files = try CodeGenerator(schema: schema(), configuration: configuration)
+      .files(for: [DocumentSource(file: "A.graphql", text: document)])
+    return files.first { $0.name == name }?.text ?? ""
+  }
+
   static func text(
     _ document: String, schema: Schema, _ change: (inout GeneratorConfiguration) -> Void = { _ in }
   ) throws -> String {
