@@ -52,7 +52,20 @@ struct Generation {
     for operation in definitions.operations { operationShapes[operation.name] = builder.shape(of: operation) }
     sizes = ShapeSizes(fragments: shapes)
     problems += builder.problems
+    checkCosts()
     if let problem = builder.walk.problem { problems.append(problem) }
+  }
+
+  private mutating func checkCosts() {
+    var costs = ReadingCost(fragments: shapes)
+    let named = definitions.fragments.map { (shapes[naming.fragment($0.name)], $0.place) }
+    for (shape, place) in definitions.operations.map({ (operationShapes[$0.name], $0.place) }) + named {
+      guard let shape, costs.highest(in: shape) > ReadingCost.maximum else { continue }
+      problems.append(
+        place.problem(
+          "an object would have more than \(ReadingCost.maximum) members with those of its fragments; spread each fragment in one place"
+        ))
+    }
   }
 
   // MARK: Documents

@@ -65,6 +65,8 @@ struct FieldShape {
   let isConditional: Bool
   /// The fragment that has the value; nil if it is stored here.
   let forwardedTo: String?
+  /// The place of a selection of the field.
+  let place: SourcePlace
 }
 
 /// A property with the fields of an object if it is of a type, or if conditions hold.

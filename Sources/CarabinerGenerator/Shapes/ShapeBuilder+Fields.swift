@@ -28,7 +28,7 @@ extension ShapeBuilder {
       FieldShape(
         responseKey: field.responseKey, property: property, definition: definition, leaf: leaf,
         isConditional: field.isConditional,
-        forwardedTo: forwardedTo.map(naming.fragmentProperty)))
+        forwardedTo: forwardedTo.map(naming.fragmentProperty), place: chosen.node.place))
   }
 
   private func definition(_ contribution: Collection.Contribution) -> Schema.Field? {

@@ -6,12 +6,12 @@ extension ShapeBuilder {
     var known: [String: String] = [:]
     for field in shape.fields {
       let key = "\(shape.type.name).\(field.responseKey)"
-      check(field.property, "the field \(field.responseKey)", key, &known, place)
+      check(field.property, "the field \(field.responseKey)", key, &known, field.place)
       let isReserved =
         SwiftNames.reservedProperties.contains(field.property) && (field.property != "fragments" || shape.hasFragments)
       if isReserved {
         problems.append(
-          place.problem(
+          field.place.problem(
             "\(field.property) has a meaning in generated code; rename it with the key renames: {\(key): NAME}, or use an alias"
           ))
       }

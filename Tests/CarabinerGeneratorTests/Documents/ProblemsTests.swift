@@ -46,6 +46,17 @@ struct ProblemsTests {
     #expect(found.contains { $0.contains("nested deeper than") }, "\(found.prefix(3))")
   }
 
+  @Test("generate.3: fragments that would be read exponentially often are refused")
+  func readingCost() throws {
+    let pairs = (0..<30).map { level in
+      ["A", "B"].map { "fragment \($0)\(level) on Book { ...A\(level + 1) ...B\(level + 1) }" }
+    }.flatMap(\.self).joined(separator: "\n")
+    let ends = "\nfragment A30 on Book { id } fragment B30 on Book { title }"
+    let found = try Sample.problems("query A { books { ...A0 ...B0 } }\n" + pairs + ends)
+    #expect(
+      found.first?.hasPrefix("A.graphql:1:1: error: an object would have more than 100000 members") == true, "\(found.prefix(3))")
+  }
+
   @Test("generate.3: merging stays within its limit of steps")
   func steps() throws {
     let pairs = (0..<20).map { level in

@@ -38,7 +38,7 @@ struct FilesTests {
     #expect(
       files.map(\.name) == [
         "BookQuery.graphql.swift", "Fragments.graphql.swift", "NodeQuery.graphql.swift", "Reviews.graphql.swift",
-        "SearchQuery.graphql.swift", "SchemaTypes.graphql.swift", "SchemaConfiguration.graphql.swift",
+        "SearchQuery.graphql.swift", "Words.graphql.swift", "SchemaTypes.graphql.swift", "SchemaConfiguration.graphql.swift",
       ])
   }
 

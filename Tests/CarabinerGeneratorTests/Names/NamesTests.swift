@@ -57,7 +57,7 @@ struct NamesTests {
   @Test(
     "generate.7: names that cannot be used are refused with the key that renames them",
     arguments: [
-      ("query A { f: hashValue }", "A.graphql:1:1: error: hashValue", ["Query.f": "hashValue"]),
+      ("query A { f: hashValue }", "A.graphql:1:11: error: hashValue", ["Query.f": "hashValue"]),
       ("query A { a: x A: x }", "would both be the property a; rename it with the key renames: {Query.A: NAME}", [:]),
       ("query A { friend { x } friends { x } }", "A.graphql:1:24: error: the objects of friends and of friend", [:]),
       ("query A($document: Int) { y(a: $document) }", "A.graphql:1:1: error: the variable $document cannot", [:]),

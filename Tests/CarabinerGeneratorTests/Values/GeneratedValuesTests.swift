@@ -106,6 +106,26 @@ struct GeneratedValuesTests {
     #expect(BookQuery.Data.json(of: data) == (try JSONValue(parsing: self.book)))
   }
 
+  @Test("generate.7: names that mean something in Swift have their values")
+  func words() throws {
+    let text = """
+      {"words": {"__typename": "Words", "as": 1, "async": 2, "await": 3, "case": 4, "default": 5, "super": 6, "true": 7, "unsafe": 8,
+        "string": "class", "Type": {"__typename": "Self", "id": "1", "result": "none"}, "data": [], "any": null,
+        "self": {"__typename": "Self", "id": "2", "result": null}}}
+      """
+    let data = try read(WordsQuery.Data.self, text)
+    let words = try #require(data.words)
+    #expect(words.await == 3)
+    #expect(words.super == 6)
+    #expect(words.type.fragments.type.result == .case(.none))
+    #expect(words.`self`?.id == "2")
+    #expect(try roundTrip(data) == data)
+    #expect(
+      WordsQuery(in: 1, for: .some(.case(.where)), default: .some(WordsInput(object: 2)), object: nil).variables == [
+        "in": 1, "for": "where", "default": ["object": 2],
+      ])
+  }
+
   @Test("generate.3: a missing field, or null for a required one, is an error")
   func faults() throws {
     for text in [book.replacing("\"genre\": \"POEM\", ", with: ""), book.replacing("\"Solaris\"", with: "null")] {

@@ -3,6 +3,40 @@
 
 public import Carabiner
 
+public enum Result_Enum: String, CaseIterable, Sendable {
+  case `await`
+  case `class`
+  case none
+  case some
+  case `where`
+}
+
+public struct WordsInput: InputObject {
+  public var `default`: GraphQLEnum<Result_Enum>?
+  public var `in`: GraphQLNullable<Int>
+  public var object: GraphQLNullable<Int>
+  @Boxed public var `where`: GraphQLNullable<WordsInput>
+
+  public init(
+    `default`: GraphQLEnum<Result_Enum>? = nil,
+    `in`: GraphQLNullable<Int> = .none,
+    object: GraphQLNullable<Int> = .none,
+    `where`: GraphQLNullable<WordsInput> = .none
+  ) {
+    self.`default` = `default`
+    self.`in` = `in`
+    self.object = object
+    _where = Boxed(`where`)
+  }
+
+  public func write(to fields: inout ObjectWriter) {
+    fields.writeIfGiven("default", `default`)
+    fields.writeIfGiven("in", `in`)
+    fields.writeIfGiven("object", object)
+    fields.writeIfGiven("where", `where`)
+  }
+}
+
 /// The subject of a book. "Other" is a genre, too.
 public enum Genre: String, CaseIterable, Sendable {
   case novel = "NOVEL"
