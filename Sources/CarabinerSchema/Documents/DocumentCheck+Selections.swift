@@ -23,7 +23,7 @@ extension DocumentCheck {
   // MARK: Fields
 
   private mutating func read(_ field: Document.Field, of parent: Schema.NamedType?, at offset: Int) -> SelectionPart? {
-    let definition = parent.flatMap { self.definition(of: field.name, in: $0) }
+    let definition = parent.flatMap { schema?.field(field.name, selectedOn: $0) }
     if let parent, definition == nil { reportUnknown(field.name, in: parent, at: offset) }
     read(field.arguments, of: "\(parent?.name ?? "").\(field.name)", definition?.argumentList, at: offset)
     let conditions = read(field.directives, on: .field, in: parent, isList: definition?.type.isList)
@@ -47,14 +47,6 @@ extension DocumentCheck {
         arguments: Self.text(of: field.arguments),
         stream: field.directives.first { $0.name == "stream" }.map { Self.text(of: $0.arguments) }, set: set))
     return SelectionPart(kind: .field(fields.count - 1), conditions: conditions)
-  }
-
-  /// The field of a type, also those for introspection.
-  private func definition(of name: String, in type: Schema.NamedType) -> Schema.Field? {
-    if !name.hasPrefix("__") { return type.field(named: name) }
-    if name == "__typename" { return type.isComposite ? Schema.Field.typeName : nil }
-    guard schema?.rootTypeName(of: .query) == type.name else { return type.field(named: name) }
-    return Schema.introspection.field(name, of: "Query")
   }
 
   private mutating func reportUnknown(_ field: String, in type: Schema.NamedType, at offset: Int) {

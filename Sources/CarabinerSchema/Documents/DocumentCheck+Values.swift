@@ -22,7 +22,7 @@ extension DocumentCheck {
     default:
       // One value is a list of one.
       guard let reference, let type = type(of: reference), type.isInput else { return }
-      if !SchemaValidator.isValid(value, of: type) { reportWrong(value, type.name, of: type, at: offset) }
+      if !type.accepts(value) { reportWrong(value, type.name, of: type, at: offset) }
     }
   }
 
@@ -38,7 +38,8 @@ extension DocumentCheck {
       if let type, field == nil {
         report(
           .valuesOfCorrectType,
-          "\(type.name) has no field \(member.name)\(suggestion(for: member.name, among: type.inputFields.map(\.name)))",
+          ValueFault.unknownField(member.name, of: type.name).message
+            + suggestion(for: member.name, among: type.inputFields.map(\.name)),
           at: nameOffset)
       }
       read(member.value, as: field?.type, hasDefault: field?.defaultValue != nil, isOneOf: type?.isOneOf ?? false)
@@ -47,20 +48,12 @@ extension DocumentCheck {
       report(.uniqueInputFieldNames, "the field \(name) is given \(places.count) times; give it once", at: places)
     }
     guard let type else { return }
-    if type.isOneOf, given.count != 1 || members.contains(where: { $0.value == .null }) {
-      report(.valuesOfCorrectType, "a value of \(type.name) has exactly one field, which is not null", at: offset)
+    if !type.acceptsFields(count: given.count, hasNull: members.contains { $0.value == .null }) {
+      report(.valuesOfCorrectType, ValueFault.notOneField(type.name).message, at: offset)
     }
-    for name in required(of: type.name, type.inputFields) where given[name] == nil {
-      report(.valuesOfCorrectType, "\(type.name) needs the field \(name)", at: offset)
+    for name in requiredNames.names(of: type.name, type.inputFields) where given[name] == nil {
+      report(.valuesOfCorrectType, ValueFault.missingField(name, of: type.name).message, at: offset)
     }
-  }
-
-  /// The names of required arguments or fields. They are looked up once, so that a short use of a long type takes a short time.
-  mutating func required(of owner: String, _ values: @autoclosure () -> [Schema.InputValue]) -> [String] {
-    if let names = requiredNames[owner] { return names }
-    let names = values().filter(\.isRequired).map(\.name)
-    requiredNames[owner] = names
-    return names
   }
 
   /// Reads the arguments of a field or a directive.
@@ -91,7 +84,7 @@ extension DocumentCheck {
       }
     }
     guard let known, !known.elements.isEmpty else { return }
-    let required = required(of: owner(), known.elements)
+    let required = requiredNames.names(of: owner(), known.elements)
     if required.isEmpty { return }
     let names = Set(given.map(\.name))
     for name in required where !names.contains(name) {
@@ -109,6 +102,6 @@ extension DocumentCheck {
     if case .enumeration(let name) = value, let type, type.kind == .enumeration {
       suggestion = self.suggestion(for: name, among: type.values.map(\.name))
     }
-    report(.valuesOfCorrectType, "\(value.shortText) is not of type \(expected)\(suggestion)", at: offset)
+    report(.valuesOfCorrectType, ValueFault.wrong(value.shortText, expected).message + suggestion, at: offset)
   }
 }

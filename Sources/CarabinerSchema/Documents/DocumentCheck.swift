@@ -35,8 +35,8 @@ struct DocumentCheck {
   var labels: [String: Int] = [:]
   /// Whether an object can be of both of two types, by their names.
   var overlaps: [[String]: Bool] = [:]
-  /// The required names of arguments and fields that were looked up, by their owner.
-  var requiredNames: [String: [String]] = [:]
+  /// The required names of arguments and fields.
+  var requiredNames = RequiredNames()
 
   init(_ validator: DocumentValidator, _ document: Document, offsets: [Int]) {
     self.validator = validator
@@ -102,10 +102,7 @@ struct DocumentCheck {
   }
 
   /// The type of a reference, also one of introspection.
-  func type(of reference: Schema.TypeReference) -> Schema.NamedType? {
-    if let type = schema?.type(of: reference) { return type }
-    return schema == nil || reference.name.hasPrefix("__") ? Schema.introspection.type(named: reference.name) : nil
-  }
+  func type(of reference: Schema.TypeReference) -> Schema.NamedType? { (schema ?? .empty).selectedType(of: reference) }
 
   /// " (did you mean …?)", if suggestions are on and a name is similar.
   func suggestion(for name: String, among names: @autoclosure () -> [String]) -> String {

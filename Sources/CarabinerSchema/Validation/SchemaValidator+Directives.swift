@@ -56,19 +56,11 @@ extension SchemaValidator {
           "the argument \(argument.name) of @\(directive.name) is not valid: \(fault); correct the value", at: place)
       }
     }
-    let required = requiredNames("@\(directive.name)") { definition.arguments }
+    let required = requiredNames.names(of: "@\(directive.name)", definition.arguments)
     if let missing = required.first(where: { !given.contains($0) }) {
       report(
         .providedRequiredArguments, coordinate, "the directive @\(directive.name) needs the argument \(missing); add it",
         at: place)
     }
-  }
-
-  /// The names of the required ones of arguments or fields, which are looked up once.
-  mutating func requiredNames(_ coordinate: String, of values: () -> [Schema.InputValue]) -> [String] {
-    if let names = requiredNames[coordinate] { return names }
-    let names = values().filter(\.isRequired).map(\.name)
-    requiredNames[coordinate] = names
-    return names
   }
 }

@@ -5,9 +5,8 @@ struct SchemaValidator {
   let schema: Schema
   private(set) var problems: [SchemaProblem]
   private let maximumProblems: Int
-  /// The required fields of input objects and arguments of directives that were looked up, by name. Values are checked against these only,
-  /// so a short value of a long type takes short time.
-  var requiredNames: [String: [String]] = [:]
+  /// The required fields of input objects and arguments of directives.
+  var requiredNames = RequiredNames()
 
   init(_ schema: Schema, limits: SchemaLimits) {
     self.schema = schema
