@@ -18,7 +18,7 @@ coerce_id = GraphQLID.coerce_input_value
 
 
 def coerce_id_exactly(value):
-    """The specification names 4.0 as a value that is not an ID. graphql-core cannot tell it from 4 in other formats, and accepts it."""
+    """The specification names 4.0 as a value that is not an ID. graphql-core cannot distinguish it from 4 in other formats, and accepts it."""
     if isinstance(value, float):
         raise GraphQLError("a number with a fraction is not an ID")
     return coerce_id(value)

@@ -20,7 +20,7 @@ extension Schema.NamedType {
     case _ where kind == .inputObject: false
     case (_, .string(let text)) where kind == .enumeration: self.value(named: text)?.name.isExactly(text) ?? false
     case _ where kind == .enumeration: false
-    // JSON has one kind of numbers: many servers cannot tell 1.0 from 1.
+    // JSON has one kind of numbers: many servers cannot distinguish 1.0 from 1.
     case ("Int", .number(let number)): number.int.flatMap { Int32(exactly: $0) } != nil
     case ("Float", .number(let number)): number.double.isFinite
     case ("String", .string), ("Boolean", .bool), ("ID", .string): true
