@@ -94,8 +94,7 @@ struct WebSocketCommandTests {
     func subscriptions() throws -> JSONValue {
       try JSONValue(parsing: RawAnswer("http://127.0.0.1:\(server.port)/subscriptions").text)
     }
-    for _ in 0..<6000 where try subscriptions() != ["running": 0, "ended": 1] { usleep(10_000) }
-    #expect(try subscriptions() == ["running": 0, "ended": 1])
+    #expect(await eventually { try subscriptions() == ["running": 0, "ended": 1] })
   }
 
   @Test("failures have the exit status of their kind")

@@ -3,6 +3,7 @@ import CarabinerCurl
 import Foundation
 import Glibc
 import ScriptedServer
+import TestTools
 import Testing
 
 /// A kind of misbehaviour after a request was read, and the error that the caller gets.

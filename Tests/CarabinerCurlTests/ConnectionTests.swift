@@ -2,6 +2,7 @@ import Carabiner
 import CarabinerCurl
 import Foundation
 import ScriptedServer
+import TestTools
 import Testing
 
 @Suite("Connections", .overBothEngines)

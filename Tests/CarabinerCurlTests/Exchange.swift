@@ -2,6 +2,7 @@ import Carabiner
 import CarabinerCurl
 import Foundation
 import ScriptedServer
+import TestTools
 import Testing
 
 /// The engine over which a test runs.
@@ -81,17 +82,5 @@ extension ScriptedServer {
       Self.answering { request, peer in
         if request.target == "/good" { try peer.respond(body: "good") } else { try script(request, peer) }
       })
-  }
-}
-
-/// Waits up to a minute for `condition` without blocking the thread.
-func eventually(_ condition: () async throws -> Bool) async -> Bool {
-  let end = ContinuousClock.now + .seconds(60)
-  while true {
-    // Checked again after the end, because the sleep may have been long.
-    let isOver = ContinuousClock.now >= end
-    if (try? await condition()) == true { return true }
-    if isOver { return false }
-    try? await Task.sleep(for: .milliseconds(5))
   }
 }

@@ -2,6 +2,7 @@ import Carabiner
 import Foundation
 import ScriptedServer
 import Synchronization
+import TestTools
 import Testing
 
 @testable import CarabinerCurl

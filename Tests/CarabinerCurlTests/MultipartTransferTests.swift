@@ -2,6 +2,7 @@ import Carabiner
 import CarabinerCurl
 import Foundation
 import ScriptedServer
+import TestTools
 import Testing
 
 @Suite("Responses in parts over the network (SEMANTICS F)", .overBothEngines)

@@ -2,6 +2,7 @@ import Carabiner
 import CarabinerCurl
 import Foundation
 import ScriptedServer
+import TestTools
 import Testing
 
 @Suite("Streamed request bodies that the server does not wait for (SEMANTICS-OLDER J0.12)", .overBothEngines)

@@ -3,6 +3,7 @@ import CarabinerCurl
 import Foundation
 import ScriptedServer
 import Synchronization
+import TestTools
 import Testing
 
 @Suite("Request bodies without known length (SEMANTICS-OLDER J0.12)", .overBothEngines)

@@ -3,6 +3,7 @@ import CarabinerCurl
 import Foundation
 import ScriptedServer
 import Synchronization
+import TestTools
 import Testing
 
 @Suite("Bodies that are read while they are sent (SEMANTICS E5)", .overBothEngines)

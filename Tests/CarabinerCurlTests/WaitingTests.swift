@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import ScriptedServer
 import Synchronization
+import TestTools
 import Testing
 
 @Suite("Timeouts, cancellation and back-pressure", .overBothEngines)

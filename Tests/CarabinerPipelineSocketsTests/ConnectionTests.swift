@@ -3,6 +3,7 @@ import CarabinerPipelineSockets
 import Foundation
 import ScriptedServer
 import ScriptedSocket
+import TestTools
 import Testing
 
 @Suite("The connection of a WebSocketTransport of 0.3x (SEMANTICS-OLDER J2)", .timeLimit(.minutes(2)))

@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import ScriptedServer
 import ScriptedSocket
+import TestTools
 import Testing
 
 @Suite("Operations of a WebSocketTransport of 0.3x (SEMANTICS-OLDER J2)", .timeLimit(.minutes(2)))

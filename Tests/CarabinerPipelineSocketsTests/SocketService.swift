@@ -5,6 +5,7 @@ import Foundation
 import ScriptedServer
 import ScriptedSocket
 import Synchronization
+import TestTools
 import Testing
 
 /// A subscription to a counter.
@@ -106,17 +107,6 @@ final class Gate: Sendable {
 
   func open() { semaphore.signal() }
   func wait() { semaphore.wait() }
-}
-
-/// Whether `condition` holds within a minute.
-func eventually(_ condition: () async throws -> Bool) async -> Bool {
-  let end = ContinuousClock.now + .seconds(60)
-  while true {
-    let isOver = ContinuousClock.now >= end
-    if (try? await condition()) == true { return true }
-    if isOver { return false }
-    try? await Task.sleep(for: .milliseconds(5))
-  }
 }
 
 extension SocketPeer {

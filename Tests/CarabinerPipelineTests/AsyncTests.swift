@@ -3,6 +3,7 @@ import Foundation
 import PipelineSamples
 import ScriptedServer
 import Synchronization
+import TestTools
 import Testing
 
 @Suite("Awaiting the results of a 1.x client (SEMANTICS-OLDER J1)", .timeLimit(.minutes(2)))

@@ -2,6 +2,7 @@ import CarabinerPipeline
 import Foundation
 import PipelineSamples
 import ScriptedServer
+import TestTools
 import Testing
 
 @Suite("Bad input to a chain of this generation (SEMANTICS-OLDER J1.6)", .timeLimit(.minutes(2)))

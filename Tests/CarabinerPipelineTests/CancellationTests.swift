@@ -2,6 +2,7 @@ import CarabinerPipeline
 import Dispatch
 import Foundation
 import Synchronization
+import TestTools
 import Testing
 
 @Suite("Cancelling a chain, and callbacks (SEMANTICS-OLDER J0 and J1)", .timeLimit(.minutes(2)))

@@ -3,6 +3,7 @@ import Dispatch
 import Foundation
 import PipelineSamples
 import ScriptedServer
+import TestTools
 import Testing
 
 @Suite("Late calls and odd answers in a chain of this generation (SEMANTICS-OLDER J1.6)", .timeLimit(.minutes(2)))

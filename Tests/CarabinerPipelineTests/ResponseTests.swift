@@ -3,6 +3,7 @@ import Dispatch
 import Foundation
 import PipelineSamples
 import ScriptedServer
+import TestTools
 import Testing
 
 @Suite("Responses of a chain (SEMANTICS-OLDER J1)", .timeLimit(.minutes(2)))

@@ -1,6 +1,7 @@
 import CarabinerPipeline
 import Foundation
 import Synchronization
+import TestTools
 import Testing
 
 @Suite("Retries of a chain (SEMANTICS-OLDER J1)", .timeLimit(.minutes(2)))

@@ -4,6 +4,7 @@ import Foundation
 import PipelineSamples
 import ScriptedServer
 import Synchronization
+import TestTools
 import Testing
 
 let heroJSON = #"{"data":{"hero":{"__typename":"Droid","id":"1","name":"R2"}}}"#

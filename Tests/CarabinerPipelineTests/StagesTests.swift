@@ -3,6 +3,7 @@ import CarabinerPipeline
 import Foundation
 import PipelineSamples
 import ScriptedServer
+import TestTools
 import Testing
 
 @Suite("Interceptors of the core and of this generation together (SEMANTICS-OLDER, adapter of J1)", .timeLimit(.minutes(2)))

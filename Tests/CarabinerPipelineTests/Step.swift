@@ -2,6 +2,7 @@ import CarabinerPipeline
 import Dispatch
 import Foundation
 import Synchronization
+import TestTools
 
 /// One call of an interceptor.
 struct StepCall {
@@ -144,17 +145,6 @@ final class Log: Sendable {
 
   func note(_ entry: String) { list.withLock { $0.append(entry) } }
   var entries: [String] { list.withLock { $0 } }
-}
-
-/// Whether `condition` holds within a minute.
-func eventually(_ condition: () async throws -> Bool) async -> Bool {
-  let end = ContinuousClock.now + .seconds(60)
-  while true {
-    let isOver = ContinuousClock.now >= end
-    if (try? await condition()) == true { return true }
-    if isOver { return false }
-    try? await Task.sleep(for: .milliseconds(5))
-  }
 }
 
 /// A chain with its request and results.

@@ -4,6 +4,7 @@ import Foundation
 import PipelineSamples
 import ScriptedServer
 import Synchronization
+import TestTools
 import Testing
 
 @Suite("Older generations on eight threads (SEMANTICS-OLDER J0)", .timeLimit(.minutes(2)))

@@ -34,7 +34,7 @@ struct KitFeatureTests {
     let folder = try FixturePlugin.Folder()
     let journal = try JournalFile(in: folder)
     _ = try await KitChain(kit, mode, journal: journal.url.path).run()
-    for _ in 0..<1_500 where try journal.lines().count < 2 { try await Task.sleep(for: .milliseconds(20)) }
+    _ = await eventually { try journal.lines().count >= 2 }
     #expect(try journal.lines() == ["drain", "plugin"])
   }
 

@@ -17,7 +17,7 @@ struct KitLifetimeTests {
 
   /// Waits until the journal has enough lines. Gives up if the plugin never ends.
   private func lines(_ count: Int) async throws -> [String] {
-    for _ in 0..<1_500 where try journal.lines().count < count { try await Task.sleep(for: .milliseconds(20)) }
+    _ = await eventually(within: .seconds(30)) { try journal.lines().count >= count }
     return try journal.lines()
   }
 

@@ -2,6 +2,7 @@ import CCarabiner
 import Carabiner
 import CarabinerManifest
 import Foundation
+import TestTools
 import Testing
 
 @testable import CarabinerBridge
@@ -104,9 +105,9 @@ struct KitTests {
     let chain = try await Chain(kit, "late", extra: "timeout: 20ms")
     let error = await #expect(throws: PluginError.self) { try await chain.pass(.networkOnly) }
     #expect(error?.code == .timedOut)
-    for _ in 0..<1_000 where chain.server.requests.isEmpty {
-      try await Task.sleep(for: .milliseconds(20))
+    _ = await eventually {
       _ = try? await chain.pass(.networkOnly)
+      return !chain.server.requests.isEmpty
     }
     chain.server.stop()
     let request = try #require(chain.server.requests.first)

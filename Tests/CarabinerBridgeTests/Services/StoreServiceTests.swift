@@ -185,8 +185,7 @@ struct StoreServiceTests {
       _ = try await run(client(.c, caches: ["store write"], store: store))
       await #expect(throws: HostError.self) { try await client(.cpp, caches: ["refuse"], store: store) }
     }
-    for _ in 0..<6_000 where released != nil { try await Task.sleep(for: .milliseconds(10)) }
-    #expect(released == nil)
+    #expect(await eventually { released == nil })
   }
 
   // MARK: What is refused

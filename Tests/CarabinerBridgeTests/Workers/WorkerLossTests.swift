@@ -286,7 +286,7 @@ struct WorkerLossTests {
         try #require(try await chain.name() == "server")
       }
       // The objects of the last process end with the threads that still use them. A message may be kept for 60 s.
-      for _ in 0..<9000 where holdings().memory > 4 { try await Task.sleep(for: .milliseconds(10)) }
+      _ = await eventually { holdings().memory <= 4 }
       let after = holdings()
       #expect(after.memory == before.memory && after.mappings == before.mappings, "\(before), \(after)")
       #expect(after.workers == before.workers && launcher.process == starter, "\(before), \(after)")

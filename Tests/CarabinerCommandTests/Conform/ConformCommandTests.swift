@@ -258,7 +258,10 @@ struct ConformCommandTests {
       ["conform", "--check", "SE01", "--format", "json", plugin],
       meanwhile: { process in
         Thread.detachNewThread {
-          for _ in 0..<600 where !Self.hasChildren(process) { Thread.sleep(forTimeInterval: 0.1) }
+          for _ in 0..<600 {
+            if Self.hasChildren(process) { break }
+            Thread.sleep(forTimeInterval: 0.1)
+          }
           Thread.sleep(forTimeInterval: 0.5)
           kill(process, SIGINT)
         }

@@ -157,9 +157,9 @@ struct WorkerPluginTests {
       if process != 0, try await isOpen(chain, after: process) { break }
     }
     var last = await failure(chain)
-    for _ in 0..<200 where last?.code != .unavailable {
-      try await Task.sleep(for: .milliseconds(10))
+    _ = await eventually {
       last = await failure(chain)
+      return last?.code == .unavailable
     }
     let refusal = try #require(last)
     #expect(refusal.code == .unavailable)

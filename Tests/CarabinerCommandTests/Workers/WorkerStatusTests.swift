@@ -119,9 +119,9 @@ struct WorkerStatusTests {
     // The kernel's log has the address. Not every user may read it, and the kernel leaves out lines if there are many.
     if line.contains("address=") { #expect(line.contains(/address=watched\.so\+0x[0-9a-f]+/), "\(line)") }
     var worker = try await worker(gateway)
-    for _ in 0..<1000 where worker["state"] != "up" {
-      try await Task.sleep(for: .milliseconds(10))
+    _ = await eventually {
       worker = try await self.worker(gateway)
+      return worker["state"] == "up"
     }
     #expect(worker["restarts"] == 1 && worker["generation"] == 2, "\(worker)")
     #expect(worker["lastEnd"]?["kind"] == "SIGSEGV" && worker["lastEnd"]?["hooks"] == "hmac on_request", "\(worker)")

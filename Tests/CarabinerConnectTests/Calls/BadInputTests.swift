@@ -2,6 +2,7 @@ import CarabinerConnect
 import FoundationEssentials
 import ScriptedServer
 import SwiftProtobuf
+import TestTools
 import Testing
 
 @Suite("Bad input to calls (SEMANTICS-OLDER J4.10)", .timeLimit(.minutes(2)))

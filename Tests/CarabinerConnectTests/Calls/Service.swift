@@ -147,14 +147,3 @@ final class Shared<Value: Sendable>: Sendable {
 
   func change<Result: Sendable>(_ body: @Sendable (inout Value) -> Result) -> Result { storage.withLock { body(&$0) } }
 }
-
-/// Waits until a condition is true, with a generous limit.
-func eventually(_ condition: () async throws -> Bool) async -> Bool {
-  let end = ContinuousClock.now + .seconds(60)
-  while true {
-    let isOver = ContinuousClock.now >= end
-    if (try? await condition()) == true { return true }
-    if isOver { return false }
-    try? await Task.sleep(for: .milliseconds(5))
-  }
-}

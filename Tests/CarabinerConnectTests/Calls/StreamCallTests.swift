@@ -2,6 +2,7 @@ import CarabinerConnect
 import FoundationEssentials
 import ScriptedServer
 import SwiftProtobuf
+import TestTools
 import Testing
 
 @Suite("Streams (SEMANTICS-OLDER J4.4)", .timeLimit(.minutes(2)))

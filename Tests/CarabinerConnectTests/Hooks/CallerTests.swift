@@ -4,6 +4,7 @@ import FoundationEssentials
 import Glibc
 import ScriptedServer
 import SwiftProtobuf
+import TestTools
 import Testing
 
 @Suite("Threads of a call (SEMANTICS-OLDER J4.3, J4.4)", .timeLimit(.minutes(2)))

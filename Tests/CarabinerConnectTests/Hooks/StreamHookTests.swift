@@ -2,6 +2,7 @@ import CarabinerConnect
 import FoundationEssentials
 import ScriptedServer
 import SwiftProtobuf
+import TestTools
 import Testing
 
 @Suite("Hooks of streams (SEMANTICS-OLDER J4.3)", .timeLimit(.minutes(2)))

@@ -3,6 +3,7 @@ import FoundationEssentials
 import ScriptedServer
 import SwiftProtobuf
 import Synchronization
+import TestTools
 import Testing
 
 @Suite("Hooks of unary calls (SEMANTICS-OLDER J4.3)", .timeLimit(.minutes(2)))

@@ -3,6 +3,7 @@ import FoundationEssentials
 import ScriptedServer
 import SwiftProtobuf
 import Synchronization
+import TestTools
 import Testing
 
 /// A client of a user, which answers without a network.

@@ -85,10 +85,10 @@ struct EtcdClientTests {
     let client = try EtcdTest.client(servers[0].url, servers[1].url, servers[2].url)
     try await client.put("p/a", "1")
     servers[0].end()
-    #expect(await EtcdTest.eventually { try await client.view(of: [.one("p/a")]).texts == ["p/a": "1"] })
+    #expect(await eventually { try await client.view(of: [.one("p/a")]).texts == ["p/a": "1"] })
     try await servers[0].restart()
     servers[1].end()
-    #expect(await EtcdTest.eventually { try await client.view(of: [.one("p/a")]).texts == ["p/a": "1"] })
+    #expect(await eventually { try await client.view(of: [.one("p/a")]).texts == ["p/a": "1"] })
   }
 
   @Test("E4: a member that answers nothing is left after the time for an answer")
@@ -97,7 +97,7 @@ struct EtcdClientTests {
     let stopped = try await EtcdServer.single()
     try await stopped.stop()
     let client = try EtcdTest.client(stopped.url, server.url) { $0.limits.timeout = 2 }
-    #expect(await EtcdTest.eventually { try await client.range(.init(.one("x"))).revision == 1 })
+    #expect(await eventually { try await client.range(.init(.one("x"))).revision == 1 })
   }
 
   @Test("E2: a read is sent to the next member after its answer is lost; a transaction is not, since it may have been made")

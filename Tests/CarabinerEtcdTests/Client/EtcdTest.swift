@@ -25,16 +25,6 @@ enum EtcdTest {
     change(&settings)
     return try EtcdClient(settings)
   }
-
-  /// Waits for a condition, with a limit that only a hanging test reaches.
-  static func eventually(_ condition: () async throws -> Bool) async -> Bool {
-    let end = ContinuousClock.now + patience
-    while ContinuousClock.now < end {
-      if (try? await condition()) == true { return true }
-      try? await Task.sleep(for: .milliseconds(10))
-    }
-    return false
-  }
 }
 
 extension EtcdServer {

@@ -51,10 +51,10 @@ struct EtcdFollowerTests {
     var failures: [EtcdError] { reports.compactMap { if case .failure(let error) = $0 { error } else { nil } } }
 
     /// Waits until the last view has these texts.
-    func has(_ texts: [String: String]) async -> Bool { await EtcdTest.eventually { self.texts == texts } }
+    func has(_ texts: [String: String]) async -> Bool { await eventually { self.texts == texts } }
 
     /// Waits until the keys are watched.
-    func isUp() async -> Bool { await EtcdTest.eventually { self.follower.figures.isUp } }
+    func isUp() async -> Bool { await eventually { self.follower.figures.isUp } }
   }
 
   /// A client that notices a silent member after a second. A busy machine may make it look again, which loses nothing.
@@ -79,7 +79,7 @@ struct EtcdFollowerTests {
       let text = Array("\(round)".utf8)
       let change = try await writer.transaction(
         if: [], then: [.put("p/stable", text), .put("p/stable.release", text), .put("p/stage/d", text), .put("p/nodes/a", text)])
-      #expect(await EtcdTest.eventually { following.views.last?.revision ?? 0 >= change.revision })
+      #expect(await eventually { following.views.last?.revision ?? 0 >= change.revision })
     }
     #expect(await following.has(["p/stable": "19", "p/stable.release": "19", "p/stage/d": "19"]))
     // No view shows half of a transaction.
@@ -104,7 +104,7 @@ struct EtcdFollowerTests {
       }
       // No range is watched before the compaction.
       guard number == 0 else {
-        _ = await EtcdTest.eventually { compactions.value > 0 }
+        _ = await eventually { compactions.value > 0 }
         return nil
       }
       for text in ["two", "three", "four"] { try await writer.put("p/stable", text) }
@@ -117,7 +117,7 @@ struct EtcdFollowerTests {
     #expect(await following.has(["p/stable": "four"]))
     #expect(following.failures.isEmpty)
     #expect(following.follower.figures.failures == [.compacted: 1])
-    #expect(await EtcdTest.eventually { watches.value > Self.keys.count && following.follower.figures.isUp })
+    #expect(await eventually { watches.value > Self.keys.count && following.follower.figures.isUp })
     try await writer.put("p/stable", "five")
     #expect(await following.has(["p/stable": "five"]))
   }
@@ -129,7 +129,7 @@ struct EtcdFollowerTests {
     #expect(await following.isUp())
     servers[0].end()
     let writer = try client([servers[1], servers[2]])
-    #expect(await EtcdTest.eventually { try await writer.put("p/stable", "after").hasSucceeded })
+    #expect(await eventually { try await writer.put("p/stable", "after").hasSucceeded })
     #expect(await following.has(["p/stable": "after"]))
   }
 
@@ -141,11 +141,11 @@ struct EtcdFollowerTests {
     let following = Following(try client([server]))
     #expect(await following.has(["p/stable": "one"]))
     server.end()
-    #expect(await EtcdTest.eventually { following.failures.last?.code == .unavailable && !following.follower.figures.isUp })
+    #expect(await eventually { following.failures.last?.code == .unavailable && !following.follower.figures.isUp })
     #expect(following.texts == ["p/stable": "one"])
     try await server.restart()
     #expect(await following.isUp())
-    #expect(await EtcdTest.eventually { try await writer.put("p/stable", "two").hasSucceeded })
+    #expect(await eventually { try await writer.put("p/stable", "two").hasSucceeded })
     #expect(await following.has(["p/stable": "two"]))
   }
 
@@ -156,7 +156,7 @@ struct EtcdFollowerTests {
     #expect(await following.isUp())
     try await servers[0].stop()
     let writer = try client([servers[1], servers[2]])
-    #expect(await EtcdTest.eventually { try await writer.put("p/stable", "after").hasSucceeded })
+    #expect(await eventually { try await writer.put("p/stable", "after").hasSucceeded })
     #expect(await following.has(["p/stable": "after"]))
   }
 
@@ -164,19 +164,19 @@ struct EtcdFollowerTests {
   func lostMembers() async throws {
     let servers = try await EtcdServer.cluster(3)
     let writer = try client(servers)
-    #expect(await EtcdTest.eventually { try await writer.put("p/stable", "one").hasSucceeded })
+    #expect(await eventually { try await writer.put("p/stable", "one").hasSucceeded })
     // It knows the remaining member only.
     let following = Following(try client([servers[0]]))
     #expect(await following.has(["p/stable": "one"]))
     #expect(await following.isUp())
     servers[1].end()
     servers[2].end()
-    #expect(await EtcdTest.eventually { following.failures.last?.code == .unavailable && !following.follower.figures.isUp })
+    #expect(await eventually { following.failures.last?.code == .unavailable && !following.follower.figures.isUp })
     #expect(following.texts == ["p/stable": "one"])
     async let second: Void = servers[1].restart()
     async let third: Void = servers[2].restart()
     _ = try await (second, third)
-    #expect(await EtcdTest.eventually { try await writer.put("p/stable", "two").hasSucceeded })
+    #expect(await eventually { try await writer.put("p/stable", "two").hasSucceeded })
     #expect(await following.has(["p/stable": "two"]))
   }
 
@@ -210,11 +210,11 @@ struct EtcdFollowerTests {
     // No change, so silence is right.
     try await writer.put("p/nodes/a", "x")
     let before = reads.value
-    #expect(await EtcdTest.eventually { reads.value > before + 10 })
+    #expect(await eventually { reads.value > before + 10 })
     #expect(watches.value == Self.keys.count && following.failures.isEmpty)
     try await writer.put("p/halt/d", "x")
     #expect(await following.has(["p/halt/d": "x"]))
-    #expect(await EtcdTest.eventually { watches.value > Self.keys.count })
+    #expect(await eventually { watches.value > Self.keys.count })
     #expect(following.failures.first?.message.contains("behind the keys") == true)
   }
 
@@ -234,12 +234,12 @@ struct EtcdFollowerTests {
       }
     }
     defer { task.cancel() }
-    #expect(await EtcdTest.eventually { follower.figures.isUp })
+    #expect(await eventually { follower.figures.isUp })
     for round in 0..<10 { try await writer.put("p/stable", "\(round)") }
     let revision = try await writer.range(.init(.one("p/stable"))).revision
-    #expect(await EtcdTest.eventually { follower.figures.revision == revision })
+    #expect(await eventually { follower.figures.revision == revision })
     opening.finish()
-    #expect(await EtcdTest.eventually { record.reports.count == 2 })
+    #expect(await eventually { record.reports.count == 2 })
     #expect(record.reports.last == .view(try await writer.view(of: Self.keys)))
     #expect(follower.figures.watches == 1)
     task.cancel()
@@ -257,13 +257,13 @@ struct EtcdFollowerTests {
     let follower = EtcdFollower(try EtcdClient(settings), [.all(prefix: "q/")])
     let task = Task { try await follower.run { _ in } }
     defer { task.cancel() }
-    #expect(await EtcdTest.eventually { follower.figures.failures[.denied] ?? 0 > 0 })
+    #expect(await eventually { follower.figures.failures[.denied] ?? 0 > 0 })
     let root = try #require(
       try await server.ask("/v3/auth/authenticate", ["name": "root", "password": "secret"])["token"]?.string)
     _ = try await server.ask(
       "/v3/auth/role/grant",
       ["name": "reader", "perm": ["permType": "READ", "key": .string(Base64.encoded("q/".utf8)), "range_end": "cTA="]],
       token: root)
-    #expect(await EtcdTest.eventually { follower.figures.isUp })
+    #expect(await eventually { follower.figures.isUp })
   }
 }

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOHTTP1
 import ScriptedServer
+import TestTools
 import Testing
 
 @testable import CarabinerGateway
@@ -148,9 +149,8 @@ struct HTTP2ErrorTests {
       $0.keepAlive = .milliseconds(400)
     }
     let client = try HTTP2Client(port: gateway.port, of: gateway)
-    for _ in 0..<6000 where gateway.connectionCount == 0 { try await Task.sleep(for: .milliseconds(5)) }
-    for _ in 0..<12_000 where gateway.connectionCount > 0 { try await Task.sleep(for: .milliseconds(5)) }
-    #expect(gateway.connectionCount == 0)
+    #expect(await eventually { gateway.connectionCount > 0 })
+    #expect(await eventually { gateway.connectionCount == 0 })
     client.hangUp()
   }
 }

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOHTTP1
 import ScriptedServer
+import TestTools
 import Testing
 
 @testable import CarabinerGateway
@@ -19,12 +20,6 @@ struct HTTP2LimitTests {
     return try await LocalGateway(RecordingHandler(text: String(repeating: "a", count: Self.size)), limits: limits)
   }
 
-  /// Waits until a condition is true. The timeout is long, because the machine may be busy.
-  private func wait(until condition: () -> Bool) async throws {
-    for _ in 0..<30_000 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
-    #expect(condition())
-  }
-
   @Test("a response that its client does not read is cancelled after a timeout, and the connection continues to serve")
   func deadline() async throws {
     let gateway = try await gateway { $0.sendTimeout = .milliseconds(300) }
@@ -36,7 +31,7 @@ struct HTTP2LimitTests {
       if frame.kind == Kind.reset { resets.insert(frame.stream) }
     }
     #expect(resets == [1, 3, 5])
-    try await wait { gateway.unsent.waiting == 0 }
+    #expect(await eventually { gateway.unsent.waiting == 0 })
     client.head(7, [(":method", "HEAD"), (":scheme", "http"), (":path", "/"), (":authority", "a")], ends: true)
     let frame = try #require(client.next())
     #expect(frame.kind == Kind.headers && frame.stream == 7)
@@ -58,7 +53,7 @@ struct HTTP2LimitTests {
       length += taken
     }
     #expect(length == Self.size)
-    try await wait { gateway.unsent.waiting == 0 }
+    #expect(await eventually { gateway.unsent.waiting == 0 })
   }
 
   @Test("a connection with too many unsent bytes gets no further responses, and its requests are cancelled")
@@ -71,7 +66,7 @@ struct HTTP2LimitTests {
     #expect(resets == 18)
     #expect(gateway.unsent.waiting == 2 * Self.size)
     client.hangUp()
-    try await wait { gateway.unsent.waiting == 0 }
+    #expect(await eventually { gateway.unsent.waiting == 0 })
   }
 
   @Test("if all unsent bytes exceed the limit, the connection with the most gets GOAWAY and is closed")
@@ -86,7 +81,7 @@ struct HTTP2LimitTests {
     while let frame = clientLimitExceeded.next() { last = frame }
     // ENHANCE_YOUR_CALM (RFC 9113, 7).
     #expect(last?.kind == Kind.goAway && last?.errorCode == 11, "\(String(describing: last))")
-    try await wait { gateway.unsent.waiting == Self.size }
+    #expect(await eventually { gateway.unsent.waiting == Self.size })
     #expect(gateway.connectionCount == 1)
   }
 }

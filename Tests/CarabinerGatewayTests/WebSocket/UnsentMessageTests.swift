@@ -68,51 +68,47 @@ struct UnsentMessageTests {
     }
   }
 
-  private func wait(until condition: () -> Bool) async throws {
-    for _ in 0..<30_000 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
-    #expect(condition())
-  }
-
   @Test("messages count as unsent until the client reads them")
   func counted() async throws {
     let gateway = try await gateway()
     let client = try await client(gateway)
-    try await wait { gateway.unsent.waiting > 2 * Self.size }
+    #expect(await eventually { gateway.unsent.waiting > 2 * Self.size })
     let read = try await read(client)
     #expect(read.results == Self.operations && read.errors == 0)
-    try await wait { gateway.unsent.waiting == 0 }
+    #expect(await eventually { gateway.unsent.waiting == 0 })
   }
 
   @Test("messages do not count any more after their connection has ended")
   func disconnected() async throws {
     let gateway = try await gateway()
     let client = try await client(gateway)
-    try await wait { gateway.unsent.waiting > 2 * Self.size }
+    #expect(await eventually { gateway.unsent.waiting > 2 * Self.size })
     client.reset()
-    try await wait { gateway.unsent.waiting == 0 }
+    #expect(await eventually { gateway.unsent.waiting == 0 })
   }
 
   @Test("above the limit of a connection, results are replaced by errors, and the connection stays")
   func limitOfConnection() async throws {
     let gateway = try await gateway { $0.maximumUnsentPerConnection = 2 * Self.size }
     let client = try await client(gateway)
-    try await wait {
+    let hasEnded = await eventually {
       var text = PrometheusText()
       metrics.write(to: &text)
       return text.text.contains("carabiner_websocket_operations_running 0\n")
         && text.text.contains(#"operations_total{outcome="completed"} \#(Self.operations)"#)
     }
+    #expect(hasEnded)
     #expect(gateway.unsent.waiting <= 2 * Self.size + 4096)
     let read = try await read(client)
     #expect(read.errors > 0 && read.results > 0 && read.results + read.errors == Self.operations, "\(read)")
-    try await wait { gateway.unsent.waiting == 0 }
+    #expect(await eventually { gateway.unsent.waiting == 0 })
   }
 
   @Test("above the limit of all connections, the connection is closed")
   func limitOfAll() async throws {
     let gateway = try await gateway { $0.maximumUnsent = 2 * Self.size }
     let client = try await client(gateway)
-    try await wait { gateway.unsent.waiting == 0 && gateway.connectionCount == 0 }
+    #expect(await eventually { gateway.unsent.waiting == 0 && gateway.connectionCount == 0 })
     let read = try await read(client)
     #expect(read.isClosed && read.results < Self.operations)
   }

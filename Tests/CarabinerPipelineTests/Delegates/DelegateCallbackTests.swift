@@ -4,6 +4,7 @@ import Foundation
 import PipelineSamples
 import ScriptedServer
 import Synchronization
+import TestTools
 import Testing
 
 @Suite("Callbacks and late answers of HTTPNetworkTransport (SEMANTICS-OLDER J0 and J3)", .timeLimit(.minutes(2)))

@@ -2,6 +2,7 @@ import CarabinerPipeline
 import Foundation
 import PipelineSamples
 import ScriptedServer
+import TestTools
 import Testing
 
 @Suite("Creators of the 0.3x generation in HTTPNetworkTransport (SEMANTICS-OLDER J3)", .timeLimit(.minutes(2)))

@@ -3,6 +3,7 @@ import Dispatch
 import Foundation
 import PipelineSamples
 import ScriptedServer
+import TestTools
 import Testing
 
 @Suite("Bad input of delegates and servers (SEMANTICS-OLDER J3.6)", .timeLimit(.minutes(3)))

@@ -4,6 +4,7 @@ import Foundation
 import PipelineSamples
 import ScriptedServer
 import Synchronization
+import TestTools
 import Testing
 
 /// A delegate made of functions that notes its calls.

@@ -3,6 +3,7 @@ import Dispatch
 import Foundation
 import PipelineSamples
 import ScriptedServer
+import TestTools
 import Testing
 
 @Suite("Requests, cache and stages of HTTPNetworkTransport (SEMANTICS-OLDER J3)", .timeLimit(.minutes(2)))

@@ -2,6 +2,7 @@ import CarabinerPipeline
 import Foundation
 import PipelineSamples
 import ScriptedServer
+import TestTools
 import Testing
 
 @Suite("Delegates and the requests that they see and change (SEMANTICS-OLDER J3)", .timeLimit(.minutes(2)))

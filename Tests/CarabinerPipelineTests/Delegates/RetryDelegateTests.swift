@@ -4,6 +4,7 @@ import Foundation
 import PipelineSamples
 import ScriptedServer
 import Synchronization
+import TestTools
 import Testing
 
 @Suite("Delegates and their decisions about errors (SEMANTICS-OLDER J3)", .timeLimit(.minutes(3)))

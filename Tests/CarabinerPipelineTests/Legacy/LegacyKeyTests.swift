@@ -2,6 +2,7 @@ import CarabinerPipeline
 import Foundation
 import PipelineSamples
 import ScriptedServer
+import TestTools
 import Testing
 
 @Suite("Keys of stored objects in the 0.3x generation (SEMANTICS-OLDER J2)", .timeLimit(.minutes(2)))

@@ -2,6 +2,7 @@ import CarabinerPipeline
 import Dispatch
 import Foundation
 import ScriptedServer
+import TestTools
 import Testing
 
 /// A server of a test and a transport of the 0.3x generation to it.

@@ -3,6 +3,7 @@ import CarabinerRedis
 import Logging
 import ScriptedServer
 import Synchronization
+import TestTools
 import Testing
 
 /// Servers that are not Redis, or lie.

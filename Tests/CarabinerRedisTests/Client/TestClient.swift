@@ -2,6 +2,7 @@ import CarabinerRESP
 import CarabinerRedis
 import Foundation
 import Synchronization
+import TestTools
 import Testing
 
 /// A client with what it logs and receives.
@@ -105,14 +106,4 @@ extension Reply {
     default: string ?? "?"
     }
   }
-}
-
-/// Waits for a condition, with a limit that only a hanging test reaches.
-func eventually(_ condition: () async throws -> Bool) async -> Bool {
-  let end = ContinuousClock.now + TestClient.patience
-  while ContinuousClock.now < end {
-    if (try? await condition()) == true { return true }
-    try? await Task.sleep(for: .milliseconds(5))
-  }
-  return false
 }

@@ -90,11 +90,11 @@ struct AuditLogTests {
     // Lines of 160 to 200 bytes: more than one file, fewer than three.
     for index in 0..<30 { #expect(try gateway.query("query Q\(index) { books { id } }").status == 200) }
     var all: [String] = []
-    for _ in 0..<1500 where all.count < 30 {
-      try await Task.sleep(for: .milliseconds(20))
+    _ = await eventually {
       all = ["audit.log.2", "audit.log.1", "audit.log"].flatMap { name in
         (try? String(contentsOfFile: folder.file(name), encoding: .utf8))?.split(separator: "\n").map(String.init) ?? []
       }
+      return all.count >= 30
     }
     #expect(try all.map { try JSONValue(parsing: $0)["name"]?.string } == (0..<30).map { "Q\($0)" })
     #expect(FileManager.default.fileExists(atPath: folder.file("audit.log.1")))
@@ -166,8 +166,7 @@ struct AuditLogTests {
     for _ in 0..<min((Int(limit.filter(\.isNumber)) ?? 10) + 20, 600) {
       #expect(try gateway.query("{ books { id } }").status == 200)
     }
-    for _ in 0..<1500 where !gateway.errors.contains("audit lines were lost") { try await Task.sleep(for: .milliseconds(20)) }
-    #expect(gateway.errors.contains("audit lines were lost"), "\(gateway.errors)")
+    #expect(await eventually { gateway.errors.contains("audit lines were lost") }, "\(gateway.errors)")
     #expect(try gateway.query("{ books { id } }").status == 200)
   }
 

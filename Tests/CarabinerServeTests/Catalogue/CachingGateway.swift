@@ -59,8 +59,5 @@ final class CachingGateway: Sendable {
   }
 
   /// Waits for a text in the log.
-  func logs(_ text: String) async throws -> Bool {
-    for _ in 0..<Self.patience where !process.errors.contains(text) { try await Task.sleep(for: .milliseconds(20)) }
-    return process.errors.contains(text)
-  }
+  func logs(_ text: String) async -> Bool { await eventually { process.errors.contains(text) } }
 }

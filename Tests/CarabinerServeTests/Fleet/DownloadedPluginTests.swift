@@ -150,7 +150,7 @@ struct DownloadedPluginTests {
     try await chain.server.stop()
     async let reload = gateway.ask("reload")
     let downloads = chain.folder.file("state/plugins")
-    let hasBegun = try await eventually {
+    let hasBegun = await eventually {
       try FileManager.default.contentsOfDirectory(atPath: downloads).contains { $0.hasSuffix(".partial") }
     }
     #expect(hasBegun)

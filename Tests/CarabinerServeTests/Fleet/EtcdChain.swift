@@ -53,18 +53,8 @@ extension ServeProcess {
   }
 
   /// Waits until a version serves, with a limit that only a hanging test reaches.
-  func serves(_ version: String) async throws -> Bool { try await eventually { try self.version() == version } }
+  func serves(_ version: String) async throws -> Bool { await eventually { try self.version() == version } }
 
   /// Waits for a line of the log.
-  func logs(_ text: String) async throws -> Bool { try await eventually { self.errors.contains(text) } }
-}
-
-/// Waits for a condition, with a limit that only a hanging test reaches.
-func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
-  let end = ContinuousClock.now + .seconds(120)
-  while ContinuousClock.now < end {
-    if try await condition() { return true }
-    try await Task.sleep(for: .milliseconds(20))
-  }
-  return false
+  func logs(_ text: String) async throws -> Bool { await eventually { self.errors.contains(text) } }
 }

@@ -17,7 +17,7 @@ struct EtcdSourceTests {
     let published = try await chain.put(EtcdChain.text("2"))
     #expect(try await gateway.serves("2"))
     // A generation serves a moment before its reload is reported.
-    let isReported = try await eventually {
+    let isReported = await eventually {
       try await gateway.status()["lastReload"]?["trigger"]?.string == "change at the source"
     }
     #expect(isReported)
@@ -101,7 +101,7 @@ struct EtcdSourceTests {
       try await chain.put(EtcdChain.text(serving))
       #expect(try await gateway.serves(serving))
       #expect(
-        try await eventually { try await gateway.status()["lastReload"]?["outcome"]?.string == "accepted" }, "\(value.prefix(80))"
+        await eventually { try await gateway.status()["lastReload"]?["outcome"]?.string == "accepted" }, "\(value.prefix(80))"
       )
     }
     #expect(gateway.errors.contains("write an absolute path or url:"))
@@ -143,7 +143,7 @@ struct EtcdSourceTests {
     let chain = try await EtcdChain()
     try await chain.put(EtcdChain.text("1"))
     let gateway = try chain.serve()
-    #expect(try await eventually { try await ScrapedMetrics(gateway)["carabiner_source_up{}"] == 1 })
+    #expect(await eventually { try await ScrapedMetrics(gateway)["carabiner_source_up{}"] == 1 })
     #expect(try await ScrapedMetrics(gateway)["carabiner_source_revision{}"] == 2)
     try await chain.remove()
     #expect(try await gateway.logs("etcd has no key \(EtcdChain.prefix)/stable"))
@@ -151,7 +151,7 @@ struct EtcdSourceTests {
     #expect(try await gateway.ask("reload").status == 0)
     #expect(try gateway.version() == "1")
     chain.server.end()
-    #expect(try await eventually { try await ScrapedMetrics(gateway)["carabiner_source_up{}"] == 0 })
+    #expect(await eventually { try await ScrapedMetrics(gateway)["carabiner_source_up{}"] == 0 })
     #expect(try gateway.version() == "1")
     let metrics = try await ScrapedMetrics(gateway)
     #expect(metrics["carabiner_source_errors_total{kind=missing}"] == 1)

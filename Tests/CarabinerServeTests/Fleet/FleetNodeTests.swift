@@ -79,11 +79,11 @@ struct FleetNodeTests {
     #expect(try await fleet.states().filter { $0.value == "refused" }.map(\.key) == [first])
     for (name, node) in nodes {
       #expect(try await node.serves("1"), "\(name)")
-      #expect(try await eventually { try await ScrapedMetrics(node)["carabiner_fleet_halted{}"] == 1 }, "\(name)")
+      #expect(await eventually { try await ScrapedMetrics(node)["carabiner_fleet_halted{}"] == 1 }, "\(name)")
     }
     #expect(nodes.values.contains { $0.errors.contains("the roll-out is halted, because nodes failed") })
     try await fleet.fleet("abort")
-    #expect(try await eventually { try await fleet.states().values.allSatisfy { $0 == "serving" } })
+    #expect(await eventually { try await fleet.states().values.allSatisfy { $0 == "serving" } })
   }
 
   @Test("E15: all nodes return after a halt by hand at stage 2, and after resume they take the candidate again")
@@ -103,7 +103,7 @@ struct FleetNodeTests {
       #expect(try await fleet.reports(name, .serving))
     }
     let last = try #require(nodes[order[4]])
-    #expect(try await eventually { try await ScrapedMetrics(last)["carabiner_fleet_stage{}"] == 2 })
+    #expect(await eventually { try await ScrapedMetrics(last)["carabiner_fleet_stage{}"] == 2 })
     let metrics = try await ScrapedMetrics(last)
     #expect(metrics["carabiner_fleet_halted{}"] == 0)
     #expect(metrics.problems.isEmpty, "\(metrics.problems)")
@@ -162,7 +162,7 @@ struct FleetNodeTests {
     #expect(node.end(with: SIGKILL) == -SIGKILL)
     // The child in which the plugin hangs ends with the gateway.
     let copy = fleet.chain.folder.file("state-node-a/candidate")
-    #expect(try await eventually { try await ToolRun(URL(filePath: "/usr/bin/pgrep"), ["-f", copy]).output.isEmpty })
+    #expect(await eventually { try await ToolRun(URL(filePath: "/usr/bin/pgrep"), ["-f", copy]).output.isEmpty })
     let again = try fleet.start("node-a")
     #expect(try again.version() == "1")
     #expect(try await fleet.isHalted())
@@ -193,8 +193,8 @@ struct FleetNodeTests {
     #expect(try await offThePool { one.end(with: SIGTERM) } == 0)
     // Its report is removed at the end, so the other one needs not wait for the lease. Its note is too: this end says nothing.
     #expect(try await two.serves("2"), "\(two.errors)")
-    #expect(try await eventually { try await two.status()["source"]?["fleet"]?["registered"] == true })
-    #expect(try await eventually { try await fleet.state().marks[name] == .serving(ends: 0) })
+    #expect(await eventually { try await two.status()["source"]?["fleet"]?["registered"] == true })
+    #expect(await eventually { try await fleet.state().marks[name] == .serving(ends: 0) })
   }
 
   @Test("E13: a canary of the candidate decides its trial")
@@ -208,7 +208,7 @@ struct FleetNodeTests {
     #expect(try await node.status()["trial"]?["kind"]?.string?.hasPrefix("canary") == true)
     let name = try #require(NodeName("node-a"))
     #expect(
-      try await eventually {
+      await eventually {
         _ = try node.version()
         return try await fleet.state().marks[name] == .serving(ends: 0)
       })
@@ -228,7 +228,7 @@ struct FleetNodeTests {
     let (id, _) = try await rollOut("2", "fleet: {stages: [100%], hold: 1h}\n\(more)")
     #expect(try await node.serves("2"))
     let name = try #require(NodeName("node-a"))
-    #expect(try await eventually { try await fleet.state().marks[name] == .serving(ends: 0) })
+    #expect(await eventually { try await fleet.state().marks[name] == .serving(ends: 0) })
     // The plugin is away for a moment.
     try FileManager.default.removeItem(atPath: plugin)
     #expect(try await node.ask("reload").status == 3)
@@ -317,7 +317,7 @@ struct FleetNodeTests {
     #expect(try String(contentsOfFile: serials, encoding: .utf8).contains("manifest:prod 1 "))
     try await fleet.fleet("promote")
     // Kept without a new generation.
-    #expect(try await eventually { try String(contentsOfFile: serials, encoding: .utf8).contains("manifest:prod 2 ") })
+    #expect(await eventually { try String(contentsOfFile: serials, encoding: .utf8).contains("manifest:prod 2 ") })
     #expect(try await offThePool { node.end(with: SIGTERM) } == 0)
     fleet.chain.server.end()
     let again = try fleet.start("node-a", ["--source-timeout", "1s"], trust: trust)

@@ -62,7 +62,7 @@ struct FleetRevocationTests {
 
   /// Waits until the plugin is on or off.
   private func stamps(_ stamp: String, at node: ServeProcess) async throws -> Bool {
-    try await eventually { try node.stamp() == stamp }
+    await eventually { try node.stamp() == stamp }
   }
 
   @Test("S8: a published list switches a plugin off on all nodes at once, and an empty list with a higher serial on again")
@@ -129,7 +129,7 @@ struct FleetRevocationTests {
     case .invalidFile: try await put("nonsense\n", serial: 6)
     }
     #expect(
-      try await eventually {
+      await eventually {
         let reload = try await node.ask("reload")
         return reload.status == 3 && reload.output.contains("\(fleet.chain.address)/revoked")
           && reload.output.contains("[\(fault.rawValue)]")
@@ -152,7 +152,7 @@ struct FleetRevocationTests {
     let first = try #require(try await fleet.start(["node-a"], trust: trust)["node-a"])
     try await fleet.fleet("revoke", try await list("serials-below plugin:other 2\n", serial: 2))
     let kept = fleet.chain.folder.file("state-node-a/revoked")
-    #expect(try await eventually { FileManager.default.fileExists(atPath: kept) })
+    #expect(await eventually { FileManager.default.fileExists(atPath: kept) })
     #expect(try await offThePool { first.end(with: SIGTERM) } == 0)
     try await put("# nothing\n", serial: 1)
     // The last good manifest serves, with the list that was kept.
@@ -160,7 +160,7 @@ struct FleetRevocationTests {
     #expect(second.errors.contains("[downgrade]"), "\(second.errors)")
     #expect(try second.version() == "1" && second.stamp() == "one")
     for key in ["revoked", "revoked.release"] { try await fleet.chain.remove(key) }
-    #expect(try await eventually { try await second.ask("reload").output.contains("was removed, and had the serial 2") })
+    #expect(await eventually { try await second.ask("reload").output.contains("was removed, and had the serial 2") })
     #expect(try await second.ask("trust", "reset", "revoked:prod").status == 0)
     #expect(!FileManager.default.fileExists(atPath: kept))
     #expect(try await second.ask("trust", "reset", "revoked:prod").status == 3)
@@ -198,7 +198,7 @@ struct FleetRevocationTests {
     try await fleet.chain.remove("revoked.release")
     try FileManager.default.removeItem(atPath: kept)
     #expect(
-      try await eventually {
+      await eventually {
         _ = try await node.ask("reload")
         return (try? String(contentsOfFile: kept, encoding: .utf8))?.contains("serials-below plugin:stamp 2") == true
       }, "\(node.errors)")
@@ -216,7 +216,7 @@ struct FleetRevocationTests {
     try await push("1", serial: 1, keys: ["key", "second"])
     let node = try fleet.start("node-a", ["--trust-threshold", "2"], trust: trust)
     try await put("serials-below plugin:stamp 2\n", serial: 1)
-    #expect(try await eventually { try await node.ask("reload").output.contains("[untrusted]") }, "\(node.errors)")
+    #expect(await eventually { try await node.ask("reload").output.contains("[untrusted]") }, "\(node.errors)")
     #expect(try node.stamp() == "one")
     try await put("serials-below plugin:stamp 2\n", serial: 1, keys: ["key", "second"])
     #expect(try await stamps("none", at: node), "\(node.errors)")
@@ -231,9 +231,9 @@ struct FleetRevocationTests {
       ["--issued", "2026-01-01T00:00:00Z", "--expires", "2026-02-01T00:00:00Z"])
     #expect(try await stamps("none", at: node), "\(node.errors)")
     try await put("# nothing\n", serial: 7, keys: ["second"])
-    #expect(try await eventually { try await node.ask("reload").output.contains("[revoked]") }, "\(node.errors)")
+    #expect(await eventually { try await node.ask("reload").output.contains("[revoked]") }, "\(node.errors)")
     try await put("# nothing\n", serial: 5)
-    #expect(try await eventually { try await node.ask("reload").output.contains("[downgrade]") }, "\(node.errors)")
+    #expect(await eventually { try await node.ask("reload").output.contains("[downgrade]") }, "\(node.errors)")
     #expect(try node.stamp() == "none")
     try await put("# nothing\n", serial: 7)
     #expect(try await stamps("one", at: node), "\(node.errors)")
@@ -245,7 +245,7 @@ struct FleetRevocationTests {
     let revoked = try signed.folder.write("\(try await secondKey())\n", to: "local")
     let node = try fleet.start("node-a", ["--revoked", revoked], trust: trust)
     try await put("serials-below plugin:stamp 2\n", serial: 1, keys: ["second"])
-    #expect(try await eventually { try await node.ask("reload").output.contains("[revoked]") }, "\(node.errors)")
+    #expect(await eventually { try await node.ask("reload").output.contains("[revoked]") }, "\(node.errors)")
     #expect(try node.stamp() == "one")
     try await put("serials-below plugin:stamp 2\n", serial: 1, keys: ["key", "second"])
     #expect(try await stamps("none", at: node), "\(node.errors)")

@@ -112,15 +112,12 @@ struct IdempotencyTests {
     try await stand.upstream.waitUntilAsked()
     leaving.reset()
     // The gateway has seen that when it has no connection of a client.
-    for _ in 0..<600 {
-      if try await ScrapedMetrics(gateway)["carabiner_connections{}"] == 0 { break }
-      try await Task.sleep(for: .milliseconds(20))
-    }
+    #expect(await eventually { try await ScrapedMetrics(gateway)["carabiner_connections{}"] == 0 })
     stand.upstream.open()
     var answer = try mutate(gateway, "Held")
-    for _ in 0..<3000 where answer.status == 409 {
-      try await Task.sleep(for: .milliseconds(20))
+    _ = await eventually {
       answer = try mutate(gateway, "Held")
+      return answer.status != 409
     }
     #expect(answer.status == 200 && isReplayed(answer), "\(answer.text)")
     #expect(answer.text == #"{"data":{"n":"1"}}"#)
@@ -163,12 +160,7 @@ struct IdempotencyTests {
     #expect(stand.upstream.count == 3)
     // It has lost all keys.
     try await stand.redis.restart()
-    var answer = try mutate(strict)
-    for _ in 0..<3000 where answer.status == 503 {
-      try await Task.sleep(for: .milliseconds(20))
-      answer = try mutate(strict)
-    }
-    #expect(answer.status == 200, "\(answer.text)")
+    #expect(await eventually { try mutate(strict).status == 200 })
   }
 
   @Test("R23: a key has 1 to 255 visible ASCII characters, and belongs to one mutation and one client")

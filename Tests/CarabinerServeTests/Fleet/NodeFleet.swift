@@ -86,14 +86,14 @@ final class NodeFleet: Sendable {
 
   /// Waits until a node reports a state.
   func reports(_ name: String, _ state: NodeReport.State) async throws -> Bool {
-    try await eventually { try await states()[name] == state.rawValue }
+    await eventually { try await states()[name] == state.rawValue }
   }
 
   /// Waits until the candidate is removed.
-  func isOver() async throws -> Bool { try await eventually { try await state().candidate == nil } }
+  func isOver() async throws -> Bool { await eventually { try await state().candidate == nil } }
 
   /// Whether the candidate is halted, after some time.
-  func isHalted() async throws -> Bool { try await eventually { try await state().halt != nil } }
+  func isHalted() async throws -> Bool { await eventually { try await state().halt != nil } }
 
   func put(_ key: FleetKey, _ value: [UInt8]) async throws {
     let result = try await chain.client.transaction(if: [], then: [.put(keys.name(key), value)])

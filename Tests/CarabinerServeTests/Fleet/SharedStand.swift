@@ -54,11 +54,7 @@ struct SharedStand {
 
   /// Waits until a gateway is connected to Redis.
   func waitUntilConnected(_ gateway: ServeProcess) async throws {
-    for _ in 0..<3000 {
-      if try await ScrapedMetrics(gateway)["carabiner_redis_up{use=shared}"] == 1 { return }
-      try await Task.sleep(for: .milliseconds(20))
-    }
-    Issue.record("not connected: \(gateway.errors)")
+    #expect(await eventually { try await ScrapedMetrics(gateway)["carabiner_redis_up{use=shared}"] == 1 }, "\(gateway.errors)")
   }
 }
 
@@ -99,7 +95,6 @@ final class MutationUpstream: Sendable {
   func open() { gate.isOpen.withLock { $0 = true } }
 
   func waitUntilAsked(_ number: Int = 1) async throws {
-    for _ in 0..<12_000 where count < number { try await Task.sleep(for: .milliseconds(5)) }
-    #expect(count >= number)
+    #expect(await eventually { count >= number })
   }
 }

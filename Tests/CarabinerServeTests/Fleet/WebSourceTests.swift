@@ -48,7 +48,7 @@ struct WebSourceTests {
     let site = try await Site()
     let gateway = try site.serve()
     #expect(try gateway.version() == "1")
-    #expect(try await eventually { site.statuses.contains(304) })
+    #expect(await eventually { site.statuses.contains(304) })
     try site.publish("2")
     #expect(try await gateway.serves("2"))
     #expect(try await gateway.status()["generation"] == 2)

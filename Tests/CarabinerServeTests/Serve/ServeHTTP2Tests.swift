@@ -43,8 +43,8 @@ struct ServeHTTP2Tests {
     }
   }
 
-  private func waitUntilIdle(_ gateway: ServeProcess) async throws {
-    while try await gateway.status()["operations"]?["running"]?.int != 0 {}
+  private func waitUntilIdle(_ gateway: ServeProcess) async {
+    #expect(await eventually { try await gateway.status()["operations"]?["running"]?.int == 0 })
   }
 
   @Test("with TLS the protocol is what both agree on, and without the option it is HTTP/1.1")
@@ -134,11 +134,11 @@ struct ServeHTTP2Tests {
     #expect(bodies[3] == #"{"data":{"__typename":"Query"}}"#)
     #expect(try await gateway.status()["connections"] == 1)
     client.reset(1)
-    try await waitUntilIdle(gateway)
+    await waitUntilIdle(gateway)
     client.post(5, Self.countdown)
     while let frame = client.next(), frame.stream != 5 {}
     client.hangUp()
-    try await waitUntilIdle(gateway)
+    await waitUntilIdle(gateway)
   }
 
   @Test("more requests at once than one connection may have are refused, also before the client has heard how many that is")
@@ -153,7 +153,7 @@ struct ServeHTTP2Tests {
     #expect(refused == [7, 9])
     #expect(try await gateway.status()["operations"]?["running"] == 3)
     client.hangUp()
-    try await waitUntilIdle(gateway)
+    await waitUntilIdle(gateway)
     try await expectServes(gateway)
   }
 
@@ -169,7 +169,7 @@ struct ServeHTTP2Tests {
     var reason: UInt8?
     while let frame = client.next() { if frame.kind == Kind.goAway { reason = frame.errorCode } }
     #expect(reason == 11, "not ENHANCE_YOUR_CALM (RFC 9113, 7)")
-    try await waitUntilIdle(gateway)
+    await waitUntilIdle(gateway)
     try await expectServes(gateway)
   }
 

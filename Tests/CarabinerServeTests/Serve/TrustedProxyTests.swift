@@ -30,7 +30,7 @@ struct TrustedProxyTests {
   }
 
   private func waitFor(_ count: Int, _ gateway: ServeProcess, _ log: String) async throws -> [String] {
-    for _ in 0..<1200 where clients(gateway, log).count < count { try await Task.sleep(for: .milliseconds(50)) }
+    _ = await eventually { clients(gateway, log).count >= count }
     return clients(gateway, log)
   }
 
