@@ -18,27 +18,36 @@
 void __tsan_acquire(void *address) __attribute__((weak));
 void __tsan_release(void *address) __attribute__((weak));
 
-/* Looked up each time: this path is slow already, and a cache would need its own synchronization. */
-static void *real(const char *name) { return dlsym(RTLD_NEXT, name); }
-
 #define LOCK "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
+#define TRY_LOCK "$s15Synchronization12_MutexHandleV12_tryLockSlowSbyF"
+#define UNLOCK "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
+
+static SWIFT void (*real_lock)(uint32_t, SELF void *);
+static SWIFT bool (*real_try_lock)(SELF void *);
+static SWIFT void (*real_unlock)(SELF void *);
+
+/* Looked up before there are threads: dlsym waits for the lock of the loader, whose holder may wait for the mutex. */
+__attribute__((constructor)) static void look_up(void) {
+  real_lock = (SWIFT void (*)(uint32_t, SELF void *))dlsym(RTLD_NEXT, LOCK);
+  real_try_lock = (SWIFT bool (*)(SELF void *))dlsym(RTLD_NEXT, TRY_LOCK);
+  real_unlock = (SWIFT void (*)(SELF void *))dlsym(RTLD_NEXT, UNLOCK);
+}
+
 SWIFT void lockSlow(uint32_t thread, SELF void *mutex) __asm__(LOCK);
 SWIFT void lockSlow(uint32_t thread, SELF void *mutex) {
-  ((SWIFT void (*)(uint32_t, SELF void *))real(LOCK))(thread, mutex);
+  real_lock(thread, mutex);
   if (__tsan_acquire) __tsan_acquire(mutex);
 }
 
-#define TRY_LOCK "$s15Synchronization12_MutexHandleV12_tryLockSlowSbyF"
 SWIFT bool tryLockSlow(SELF void *mutex) __asm__(TRY_LOCK);
 SWIFT bool tryLockSlow(SELF void *mutex) {
-  bool isLocked = ((SWIFT bool (*)(SELF void *))real(TRY_LOCK))(mutex);
+  bool isLocked = real_try_lock(mutex);
   if (isLocked && __tsan_acquire) __tsan_acquire(mutex);
   return isLocked;
 }
 
-#define UNLOCK "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
 SWIFT void unlockSlow(SELF void *mutex) __asm__(UNLOCK);
 SWIFT void unlockSlow(SELF void *mutex) {
   if (__tsan_release) __tsan_release(mutex);
-  ((SWIFT void (*)(SELF void *))real(UNLOCK))(mutex);
+  real_unlock(mutex);
 }
