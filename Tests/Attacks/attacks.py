@@ -1,9 +1,9 @@
 """Attacks a gateway, its host and its loader with every attack in this folder, and checks that they withstand them.
 
-usage: attacks.py CARABINER FOLDER [--seconds N] [--only FAMILY[/NAME]] [--list] [--json FILE]
+usage: attacks.py CARABINER FOLDER [--seconds N] [--only FAMILY[/NAME]] [--health MILLISECONDS] [--list] [--json FILE]
 
-Each attack runs beside two honest clients. After it the gateway has to be alive, every honest answer must have been the client's own, and
-memory has to be within its bound. FOLDER is empty, and holds logs and whatever a failure leaves.
+Each attack runs beside two honest clients. After it the gateway has to be alive, every honest answer must have been the client's own,
+/healthz must have answered within its limit throughout, and memory has to be within its bound. FOLDER is empty, and holds logs and whatever a failure leaves.
 """
 
 import argparse
@@ -22,7 +22,7 @@ import hostile_plugins
 import hostile_sockets
 import hostile_upstreams
 import hostile_workers
-from scene import MEGABYTES, Broken, HonestClient, Machine, Scene
+from scene import MEGABYTES, PATIENCE, Broken, HonestClient, Machine, Scene
 
 FAMILIES = {
     "clients": hostile_clients.ATTACKS, "http2": hostile_http2.ATTACKS, "sockets": hostile_sockets.ATTACKS,
@@ -42,13 +42,16 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 class Report:
     """Prints a line for each attack when it ends."""
 
-    def __init__(self):
-        self.rows = []
+    def __init__(self, health_limit):
+        self.rows, self.health_limit = [], health_limit
 
-    def add(self, name, seconds, outcome, problems, memory=None):
-        self.rows.append({"attack": name, "seconds": round(seconds, 1), "outcome": outcome, "problems": problems, "growth_mb": memory})
+    def add(self, name, seconds, outcome, problems, memory=None, health=None):
+        self.rows.append({
+            "attack": name, "seconds": round(seconds, 1), "outcome": outcome, "problems": problems, "growth_mb": memory,
+            "longest_healthz_ms": health})
         mark = "ok  " if not problems else "FAIL"
         grew = "" if memory is None else f", memory {memory:+d} MB"
+        grew += "" if health is None else f", /healthz {health:.0f} ms"
         print(f"{mark} {name:<32} {seconds:5.1f} s  {outcome}{grew}", flush=True)
         for problem in problems:
             print(f"     {problem}", flush=True)
@@ -76,6 +79,11 @@ def run(report, scene, name, attack, seconds, allowed=MEGABYTES, honest=True):
         problems += client.problems[:3]
         if not client.asked:
             problems.append("an honest client got no turn")
+    health, failure = scene.longest_health()
+    if failure:
+        problems.append(f"/healthz failed: {failure}")
+    elif health > report.health_limit:
+        problems.append(f"/healthz took {health:.0f} ms; {report.health_limit} ms are allowed")
     growth = None
     try:
         growth = scene.megabytes() - scene.baseline
@@ -87,7 +95,7 @@ def run(report, scene, name, attack, seconds, allowed=MEGABYTES, honest=True):
             problems.append(f"memory grew by {growth} MB; {allowed} MB are allowed")
     except Broken as error:
         problems.append(str(error))
-    report.add(name, time.monotonic() - begin, outcome, list(dict.fromkeys(problems)), growth)
+    report.add(name, time.monotonic() - begin, outcome, list(dict.fromkeys(problems)), growth, health)
     return growth is not None
 
 
@@ -119,7 +127,7 @@ def worker_family(report, machine, options, attacks, seconds):
             report.add(f"workers/{attack.__name__}", 0, "", [str(error)])
             continue
         run(report, scene, f"workers/{attack.__name__}", attack, seconds, allowed)
-        machine.end(scene.gateway, scene.upstream)
+        machine.end(scene.gateway, scene.upstream, scene.health)
 
 
 def plugin_family(report, machine, options, attacks, seconds):
@@ -135,7 +143,7 @@ def plugin_family(report, machine, options, attacks, seconds):
             report.add(f"plugins/{attack.__name__}", 0, "", [str(error)])
             continue
         run(report, scene, f"plugins/{attack.__name__}", attack, seconds, allowed, honest=False)
-        machine.end(scene.gateway, scene.upstream)
+        machine.end(scene.gateway, scene.upstream, scene.health)
 
 
 def file_family(report, options, seconds):
@@ -165,6 +173,8 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--seconds", type=int, default=600)
     parser.add_argument("--only", default="")
+    # A debug build on a busy machine takes a thousand times as long.
+    parser.add_argument("--health", type=int, default=PATIENCE * 1000, metavar="MILLISECONDS")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
@@ -187,7 +197,7 @@ def main():
     # Escapes are made once and take the time that they need.
     timed = sum(len(attacks) for family, attacks in chosen.items() if family != "escapes")
     seconds = max(1, options.seconds / max(1, timed))
-    report = Report()
+    report = Report(options.health)
     with Machine(options.folder) as machine:
         for family, attacks in chosen.items():
             if family == "plugins":

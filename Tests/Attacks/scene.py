@@ -168,9 +168,12 @@ class Scene:
         if not line.startswith("listening"):
             raise Broken(f"the gateway did not start: {line}{self.log()}")
         self.port = int(line.strip().rpartition(":")[2].rstrip("/"))
+        self.health = machine.start_piped(
+            [sys.executable, HERE / "health.py", self.port], self.folder / "health.log", stdin=subprocess.PIPE)
         for n in range(200 if warm_up else 0):
             self.ask(f"warm-{n}")
         self.baseline = self.megabytes()
+        self.longest_health()
 
     def log(self):
         """The first lines of the gateway's log, and the last ones, where a crash is reported."""
@@ -200,6 +203,13 @@ class Scene:
         connection.close()
         return seen
 
+    def longest_health(self):
+        """The longest answer of /healthz in milliseconds since the last call, and the last failure."""
+        self.health.stdin.write(b"\n")
+        self.health.stdin.flush()
+        longest, _, failure = self.health.stdout.readline().decode().rstrip("\n").split(" ", 2)
+        return float(longest), failure
+
     def expect_alive(self):
         self.megabytes()
 
@@ -207,9 +217,9 @@ class Scene:
 class Machine(rig.Rig):
     """Processes that end with the run. Their first line of output can be read."""
 
-    def start_piped(self, command, log, **environment):
+    def start_piped(self, command, log, stdin=subprocess.DEVNULL, **environment):
         process = subprocess.Popen(
-            [str(part) for part in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=open(log, "wb"),
+            [str(part) for part in command], stdin=stdin, stdout=subprocess.PIPE, stderr=open(log, "wb"),
             env={**os.environ, "SWIFT_BACKTRACE": "enable=no", **environment})
         process.name = pathlib.Path(log).stem
         self.processes.append(process)
