@@ -74,6 +74,10 @@ let package = Package(
     .target(name: "CarabinerWire", swiftSettings: swiftSettings),
     // The types of a GraphQL server, as values and functions without input and output.
     .target(name: "CarabinerSchema", dependencies: ["CarabinerWire"], swiftSettings: swiftSettings),
+    // YAML as JSON values with their places, for manifests and configurations.
+    .target(
+      name: "CarabinerYAML", dependencies: ["CarabinerWire", .product(name: "Yams", package: "Yams")],
+      swiftSettings: swiftSettings),
     // Swift code from a schema and documents, without input and output.
     .target(
       name: "CarabinerGenerator", dependencies: ["CarabinerDigest", "CarabinerSchema", "CarabinerWire"],
@@ -111,7 +115,7 @@ let package = Package(
       name: "CarabinerManifest",
       dependencies: [
         "Carabiner", "CarabinerABI", "CarabinerFiles", "CarabinerFleet", "CarabinerRESP", "CarabinerSchema", "CarabinerWire",
-        .product(name: "Yams", package: "Yams"),
+        "CarabinerYAML",
       ],
       swiftSettings: swiftSettings),
     .target(

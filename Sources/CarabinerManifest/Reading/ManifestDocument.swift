@@ -1,4 +1,5 @@
 package import CarabinerWire
+internal import CarabinerYAML
 
 /// The text of a manifest as a value, with the places of its parts.
 package struct ManifestDocument {
@@ -24,12 +25,20 @@ package struct ManifestDocument {
     self.text = text
     switch format {
     case .yaml:
-      let document = try YAMLDocument(text)
+      let document = try Self.yaml(text)
       value = document.value
       yaml = document
     case .json:
       value = try Self.json(text)
       yaml = nil
+    }
+  }
+
+  private static func yaml(_ text: String) throws(ManifestProblem) -> YAMLDocument {
+    do throws(YAMLProblem) {
+      return try YAMLDocument(text)
+    } catch {
+      throw ManifestProblem(error)
     }
   }
 
@@ -46,7 +55,7 @@ package struct ManifestDocument {
     guard tree.duplicates == 0 else {
       // The YAML reader reports which key it is.
       do throws(ManifestProblem) {
-        _ = try YAMLDocument(asYAML(text))
+        _ = try yaml(asYAML(text))
       } catch  where error.code == .duplicateName {
         throw error
       } catch {}
@@ -80,7 +89,7 @@ package struct ManifestDocument {
     guard !problems.isEmpty, let yaml = yaml ?? (try? YAMLDocument(Self.asYAML(text))) else { return problems }
     let placed = problems.map { problem in
       var problem = problem
-      problem.position = problem.position ?? yaml.position(of: problem.pointer)
+      problem.position = problem.position ?? yaml.place(of: problem.pointer).map { ManifestProblem.TextPosition($0) }
       return problem
     }
     return placed.enumerated().sorted { left, right in
@@ -90,4 +99,20 @@ package struct ManifestDocument {
       return first < second
     }.map(\.element)
   }
+}
+
+extension ManifestProblem {
+  fileprivate init(_ problem: YAMLProblem) {
+    switch problem.code {
+    case .syntax: self.init(.syntax, at: problem.pointer, problem.message)
+    case .tooDeep: self.init(.tooDeep, at: problem.pointer, problem.message)
+    case .duplicateName: self.init(.duplicateName, at: problem.pointer, problem.message)
+    case .empty: self.init(.syntax, "the manifest is empty; begin with carabiner: 1")
+    }
+    position = problem.place.map { TextPosition($0) }
+  }
+}
+
+extension ManifestProblem.TextPosition {
+  fileprivate init(_ place: YAMLProblem.Place) { self.init(line: place.line, column: place.column) }
 }

@@ -9,9 +9,9 @@ enum YAMLAliases {
   static let harmless = 8
 
   /// Rejects a text whose keys might expand.
-  static func check(_ text: String) throws(ManifestProblem) {
+  static func check(_ text: String) throws(YAMLProblem) {
     guard let key = suspiciousKey(in: text) else { return }
-    throw ManifestProblem(
+    throw YAMLProblem(
       .syntax,
       "there are more than \(harmless) aliases, and the key near byte \(key) may hold some; use plain texts as keys and write "
         + "values out")

@@ -1,37 +1,37 @@
-internal import CarabinerWire
+package import CarabinerWire
 internal import Yams
 
 /// YAML converted to a JSON value. Constructs that JSON lacks, or that hide mistakes, are rejected.
-struct YAMLDocument {
-  /// The most values of a manifest after its aliases are expanded.
+package struct YAMLDocument {
+  /// The most values of a document after its aliases are expanded.
   static let maximumValues = 200_000
-  /// The deepest nesting of a manifest.
-  static let maximumDepth = 64
+  /// The deepest nesting of a document.
+  package static let maximumDepth = 64
 
   /// The content of the document.
-  let value: JSONValue
+  package let value: JSONValue
   private let root: Node
 
   /// Reads a document.
   ///
-  /// - Throws: ``ManifestProblem`` with the place of the first mistake.
-  init(_ text: String) throws(ManifestProblem) {
+  /// - Throws: ``YAMLProblem`` with the place of the first mistake.
+  package init(_ text: String) throws(YAMLProblem) {
     try YAMLAliases.check(text)
     let node: Node?
     do {
       // The basic resolver takes every key as a text: `1` and `"1"` are the same key, as in JSON.
       node = try Parser(yaml: text, resolver: .basic).singleRoot()
     } catch {
-      throw ManifestProblem(yaml: error, in: text)
+      throw YAMLProblem(yaml: error, in: text)
     }
-    guard let node else { throw ManifestProblem(.syntax, "the manifest is empty; begin with carabiner: 1") }
+    guard let node else { throw YAMLProblem(.empty, "there is no value in the text; write at least one key") }
     root = node
     var count = 0
     value = try Self.value(of: node, JSONPointer(), 0, &count)
   }
 
   /// The place of a value, or of its closest ancestor that exists.
-  func position(of pointer: JSONPointer) -> ManifestProblem.TextPosition? {
+  package func place(of pointer: JSONPointer) -> YAMLProblem.Place? {
     var node = root
     var mark = root.mark
     for component in pointer.components {
@@ -50,12 +50,12 @@ struct YAMLDocument {
       }
       break
     }
-    return mark.map { ManifestProblem.TextPosition(line: $0.line, column: $0.column) }
+    return mark.map { YAMLProblem.Place(line: $0.line, column: $0.column) }
   }
 
   private static func value(
     of node: Node, _ pointer: JSONPointer, _ depth: Int, _ count: inout Int
-  ) throws(ManifestProblem) -> JSONValue {
+  ) throws(YAMLProblem) -> JSONValue {
     count += 1
     guard count <= maximumValues else {
       throw problem(.syntax, pointer, node, "there are more than \(maximumValues) values; do aliases expand each other?")
@@ -85,7 +85,7 @@ struct YAMLDocument {
     }
   }
 
-  private static func name(_ key: Node, _ pointer: JSONPointer) throws(ManifestProblem) -> String {
+  private static func name(_ key: Node, _ pointer: JSONPointer) throws(YAMLProblem) -> String {
     guard let scalar = key.scalar else {
       throw problem(.syntax, pointer, key, "a key must be a text, and this is a list or an object")
     }
@@ -101,7 +101,7 @@ struct YAMLDocument {
   /// A plain scalar may be null, a boolean or a number. A quoted scalar is a text. A tag overrides both.
   private static func scalar(
     _ scalar: Node.Scalar, _ node: Node, _ pointer: JSONPointer
-  ) throws(ManifestProblem) -> JSONValue {
+  ) throws(YAMLProblem) -> JSONValue {
     switch scalar.tag.rawValue {
     case "": return scalar.style == .plain ? plain(scalar.string) : .string(scalar.string)
     case "!", Tag.Name.str.rawValue: return .string(scalar.string)
@@ -119,7 +119,7 @@ struct YAMLDocument {
 
   private static func check(
     _ tag: Tag, in known: [String], _ pointer: JSONPointer, _ node: Node
-  ) throws(ManifestProblem) {
+  ) throws(YAMLProblem) {
     guard !known.contains(tag.rawValue) else { return }
     throw problem(.syntax, pointer, node, "the tag \(tag.rawValue) is not supported here; remove it")
   }
@@ -134,15 +134,15 @@ struct YAMLDocument {
   }
 
   private static func problem(
-    _ code: ManifestProblem.Code, _ pointer: JSONPointer, _ node: Node, _ message: String
-  ) -> ManifestProblem {
-    var problem = ManifestProblem(code, at: pointer, message)
-    problem.position = node.mark.map { ManifestProblem.TextPosition(line: $0.line, column: $0.column) }
+    _ code: YAMLProblem.Code, _ pointer: JSONPointer, _ node: Node, _ message: String
+  ) -> YAMLProblem {
+    var problem = YAMLProblem(code, at: pointer, message)
+    problem.place = node.mark.map { YAMLProblem.Place(line: $0.line, column: $0.column) }
     return problem
   }
 }
 
-extension ManifestProblem {
+extension YAMLProblem {
   /// The parser's error without its excerpt of the text, which may contain secrets.
   fileprivate init(yaml error: any Error, in text: String) {
     switch error as? YamlError {
@@ -152,14 +152,14 @@ extension ManifestProblem {
       self.init(
         problem.contains("nesting level") ? .tooDeep : .syntax,
         "this is not YAML: \([context?.text, problem].compactMap(\.self).joined(separator: ", "))\(advice)")
-      position = TextPosition(line: mark.line, column: mark.column)
+      place = Place(line: mark.line, column: mark.column)
     case .composer(_, let problem, let mark, _):
       self.init(.syntax, "this YAML cannot be used: \(problem)")
-      position = TextPosition(line: mark.line, column: mark.column)
+      place = Place(line: mark.line, column: mark.column)
     case .duplicatedKeysInMapping(let duplicates, let context):
       self.init(
         .duplicateName, "the key \(duplicates.joined(separator: ", ")) occurs twice in one object; remove one of them")
-      position = TextPosition(line: context.mark.line, column: context.mark.column)
+      place = Place(line: context.mark.line, column: context.mark.column)
     case .reader(let problem, _, _, _): self.init(.syntax, "this is not YAML: \(problem)")
     default: self.init(.syntax, "this is not YAML: \(error)")
     }
