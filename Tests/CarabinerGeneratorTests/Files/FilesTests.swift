@@ -59,7 +59,7 @@ struct FilesTests {
       configuration.access = GeneratorConfiguration.Access(rawValue: word) ?? .internal
       configuration.clientModule = "Client"
     }
-    #expect(text.contains("\(word) import Client\n"))
+    #expect(text.contains("\n" + (word == "internal" ? "" : word + " ") + "import Client\n"))
     #expect(text.contains("\n" + (word == "internal" ? "" : word + " ") + "struct AQuery: GraphQLQuery"))
   }
 
