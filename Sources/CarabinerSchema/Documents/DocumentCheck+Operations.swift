@@ -3,11 +3,13 @@ internal import CarabinerWire
 extension DocumentCheck {
   /// Checks what depends on an operation and all fragments that it contains: variables, and the rules for subscriptions.
   mutating func checkOperations() {
+    // Marks are cleared one by one, because an array for each operation would take quadratic time.
+    var marks = [Bool](repeating: false, count: definitions.count)
     for number in definitions.indices {
       guard let operation = definitions[number].operation else { continue }
-      var marks = [Bool](repeating: false, count: definitions.count)
       let contained = markReachable(from: number, &marks)
-      guard step(definitions.count + contained.count) else { return }
+      for definition in contained { marks[definition] = false }
+      guard step(contained.count + 1) else { return }
       checkVariables(of: number, contained)
       if operation == .subscription {
         checkSingleField(of: number)

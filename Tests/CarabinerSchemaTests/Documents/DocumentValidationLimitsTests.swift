@@ -39,6 +39,12 @@ struct DocumentValidationLimitsTests {
     #expect(try problems("{ \(String(repeating: "b ", count: 20_000))}").count == DocumentValidator.defaultMaximumProblems)
   }
 
+  @Test("validate.2: 10,000 operations in one document are valid")
+  func manyOperations() throws {
+    let operations = (0..<10_000).map { "query Q\($0) { dog { ...F } }" }.joined(separator: "\n")
+    #expect(try problems("\(operations)\nfragment F on Dog { name }").isEmpty)
+  }
+
   @Test("a document that takes too many steps is a problem of its own")
   func tooComplex() throws {
     let operations = (0..<3_000).map { "query Q\($0) { dog { ...F0 } }" }.joined(separator: "\n")
