@@ -82,6 +82,11 @@ let package = Package(
     .target(
       name: "CarabinerGenerator", dependencies: ["CarabinerDigest", "CarabinerSchema", "CarabinerWire"],
       swiftSettings: swiftSettings),
+    // The files of the generator: its configuration, schemas, documents and Swift code.
+    .target(
+      name: "CarabinerGeneration",
+      dependencies: ["CarabinerFiles", "CarabinerGenerator", "CarabinerSchema", "CarabinerWire", "CarabinerYAML"],
+      swiftSettings: swiftSettings),
     // HTTP/1.1 as state machines without input and output, for both sides.
     .target(name: "CarabinerHTTP1", dependencies: ["CarabinerWire"], swiftSettings: swiftSettings),
     // The protocol and the addresses of Redis, without input and output.
@@ -375,6 +380,9 @@ if !librariesOnly {
       name: "CarabinerGeneratorTests",
       dependencies: ["Carabiner", "CarabinerGenerator", "CarabinerSchema", "CarabinerWire", "GeneratedSample"],
       swiftSettings: swiftSettings),
+    .testTarget(
+      name: "CarabinerGenerationTests",
+      dependencies: ["CarabinerGeneration", "CarabinerGenerator", "TestTools"], swiftSettings: swiftSettings),
     .testTarget(name: "CarabinerHTTP1Tests", dependencies: ["CarabinerHTTP1"], swiftSettings: swiftSettings),
     .testTarget(name: "CarabinerDigestTests", dependencies: ["CarabinerDigest"], swiftSettings: swiftSettings),
     .testTarget(name: "CarabinerFilesTests", dependencies: ["CarabinerFiles", "TestTools"], swiftSettings: swiftSettings),

@@ -17,20 +17,23 @@ package enum FileReplacement {
   /// - Parameters:
   ///   - path: A file in a folder that only root and the user of this process can change.
   ///   - mode: The permissions of the new file, whatever the umask.
-  package static func write(_ bytes: [UInt8], to path: String, mode: UInt32 = 0o600) throws(Fault) {
+  ///   - isLasting: Whether the bytes are on the disk at the end. If not, a crash of the system may lose them.
+  package static func write(
+    _ bytes: [UInt8], to path: String, mode: UInt32 = 0o600, isLasting: Bool = true
+  ) throws(Fault) {
     // The name is random: processes in containers have equal ids.
     let temporary = "\(path).\(String(UInt64.random(in: 0...(.max)), radix: 16))"
     let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw Fault.current }
     defer { close(descriptor) }
-    guard writeAll(bytes, to: descriptor), fchmod(descriptor, mode) == 0, fsync(descriptor) == 0,
-      unsafe rename(temporary, path) == 0
+    guard writeAll(bytes, to: descriptor), fchmod(descriptor, mode) == 0,
+      !isLasting || fsync(descriptor) == 0, unsafe rename(temporary, path) == 0
     else {
       let fault = Fault.current
       _ = unsafe unlink(temporary)
       throw fault
     }
-    syncFolder(of: path)
+    if isLasting { syncFolder(of: path) }
   }
 
   /// Writes all bytes to an open file.

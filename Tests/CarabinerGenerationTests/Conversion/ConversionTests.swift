@@ -1,0 +1,62 @@
+import CarabinerGenerator
+import Foundation
+import Testing
+
+@testable import CarabinerGeneration
+
+@Suite("Generation: new configurations")
+struct ConversionTests {
+  @Test("generate.13: a new configuration is valid")
+  func least() throws {
+    #expect(try GenerationSettings(reading: NewConfiguration().text, file: "").folder == "Generated")
+  }
+
+  @Test("generate.13: settings of apollo-codegen-config.json are converted, and each without a counterpart is listed")
+  func apollo() throws {
+    let json = """
+      {
+        "schemaNamespace": "LibraryAPI",
+        "input": {"operationSearchPaths": ["./App/**/*.graphql"], "schemaSearchPaths": ["./schema.graphqls", "./local.graphqls"]},
+        "output": {
+          "testMocks": {"none": {}},
+          "schemaTypes": {"path": "./Generated", "moduleType": {"embeddedInTarget": {"name": "App", "accessModifier": "public"}}},
+          "operations": {"relative": {"subpath": "Made"}}
+        },
+        "operationManifest": {"path": "operations.json", "version": "persistedQueries"},
+        "options": {
+          "pruneGeneratedFiles": true, "selectionSetInitializers": {"operations": true},
+          "schemaCustomization": {"customTypeNames": {"Old": "New", "Genre": {"enum": {"name": "Kind", "cases": {"NOVEL": "long"}}}}}
+        },
+        "experimentalFeatures": {}
+      }
+      """
+    let new = try NewConfiguration(converting: json, file: "a.json")
+    let settings = try GenerationSettings(reading: new.text, file: "")
+    let files = [PlacedText("schema.graphqls", line: 1, column: 10), PlacedText("local.graphqls", line: 1, column: 29)]
+    #expect(settings.schema == .language(files))
+    #expect(settings.documents.map(\.text) == ["App/**/*.graphql"])
+    #expect(settings.folder == "./Generated")
+    #expect(settings.isBesideDocuments)
+    #expect(settings.generator.access == .public)
+    #expect(settings.generator.persistedDocuments == .init(file: "operations.json"))
+    #expect(settings.generator.renames == ["Old": "New", "Genre": "Kind", "Genre.NOVEL": "long"])
+    #expect(
+      new.unconverted.map { $0.prefix { $0 != ":" && $0 != " " } } == [
+        "schemaNamespace", "output.schemaTypes.moduleType.embeddedInTarget.name", "output.operations.relative.subpath",
+        "options.selectionSetInitializers", "experimentalFeatures",
+      ])
+  }
+
+  @Test("generate.13: a text that is not a JSON object is a fault", arguments: ["", "[]", "{"])
+  func malformed(_ text: String) throws {
+    #expect(throws: GeneratorError.self) { try NewConfiguration(converting: text, file: "a.json") }
+  }
+
+  @Test("generate.14: an existing configuration is not replaced")
+  func existing() throws {
+    let project = try Project()
+    #expect(try !NewConfiguration().create(at: project.request.configuration))
+    #expect(try project.text("carabiner-generate.yaml") == Project.settings)
+    #expect(try NewConfiguration().create(at: project.url.appending(path: "other.yaml").path))
+  }
+}

@@ -1,0 +1,153 @@
+import CarabinerGeneration
+import Foundation
+import Testing
+
+@Suite("Generation: files")
+struct OutputTests {
+  private let query = "query A { book { title genre } }\n"
+
+  @Test("generate.14: the first run writes all files, and a run over unchanged inputs writes nothing")
+  func incremental() throws {
+    let project = try Project(["Queries/A.graphql": query, "B.graphql": "query B { book { title } }"])
+    let names = ["A.graphql", "B.graphql", "SchemaConfiguration.graphql", "SchemaTypes.graphql"].map { "Generated/\($0).swift" }
+    #expect(try project.generate().written == names)
+    let folder = project.url.appending(path: "Generated")
+    let dates = {
+      try Set(FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil).map(number))
+    }
+    let before = try dates()
+    #expect(try project.generate() == ([], []))
+    #expect(try dates() == before)
+    try project.write("B.graphql", "query B { book { genre } }")
+    #expect(try project.generate().written == ["Generated/B.graphql.swift"])
+  }
+
+  private func number(_ file: URL) throws -> String {
+    let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+    return "\(file.lastPathComponent) \(attributes[.systemFileNumber] ?? 0) \(attributes[.modificationDate] ?? 0)"
+  }
+
+  @Test("generate.14: a check names the files that would change, and writes nothing")
+  func check() throws {
+    let project = try Project(["A.graphql": query])
+    #expect(try project.generate(writing: false).written.count == 3)
+    #expect(!project.exists("Generated"))
+    try project.generate()
+    try project.remove("A.graphql")
+    try project.write("B.graphql", "query B { book { title } }")
+    let changes = try project.generate(writing: false)
+    #expect(changes.written == ["Generated/B.graphql.swift"])
+    #expect(changes.removed == ["Generated/A.graphql.swift", "Generated/SchemaTypes.graphql.swift"])
+    #expect(project.exists("Generated/A.graphql.swift"))
+  }
+
+  @Test("generate.14: a file without a source is removed, and only if it was generated")
+  func removed() throws {
+    let project = try Project([
+      "A.graphql": query, "B.graphql": "query B { book { title } }", "C.graphql": "query C { book { title } }",
+    ])
+    try project.generate()
+    let copy = try project.text("Generated/A.graphql.swift")
+    try project.write("Generated/Copy.graphql.swift", copy)
+    try project.write("Generated/Own.swift", "let own = 1\n")
+    try project.write("Generated/B.graphql.swift", "// This is mine now.\n")
+    try project.remove("A.graphql")
+    try project.remove("B.graphql")
+    #expect(try project.generate().removed == ["Generated/A.graphql.swift", "Generated/SchemaTypes.graphql.swift"])
+    #expect(!project.exists("Generated/A.graphql.swift"))
+    for name in ["B.graphql", "C.graphql", "Copy.graphql", "Own"] {
+      #expect(project.exists("Generated/\(name).swift"), "\(name)")
+    }
+    #expect(try project.generate() == ([], []))
+  }
+
+  @Test("generate.14: a file of a developer is not replaced")
+  func foreign() throws {
+    let project = try Project(["A.graphql": query, "Generated/A.graphql.swift": "let mine = 1\n"])
+    let problems = try project.problems()
+    #expect(problems.first?.hasPrefix("Generated/A.graphql.swift:1:1: error: the file cannot be replaced") == true, "\(problems)")
+    #expect(try project.text("Generated/A.graphql.swift") == "let mine = 1\n")
+    #expect(!project.exists("Generated/SchemaTypes.graphql.swift"))
+  }
+
+  @Test("generate.13: files are beside their documents on request, and removed there")
+  func besideDocuments() throws {
+    let settings =
+      "schema: schema.graphqls\ndocuments: ['**/*.graphql']\noutput: {folder: Schema, beside-documents: true}\n"
+    let project = try Project(["Queries/A.graphql": query, "B.graphql": "query B { book { title } }"], settings: settings)
+    try project.generate()
+    for name in ["B", "Queries/A", "Schema/SchemaTypes", "Schema/SchemaConfiguration"] {
+      #expect(project.exists("\(name).graphql.swift"), "\(name)")
+    }
+    try project.remove("B.graphql")
+    #expect(try project.generate().removed == ["B.graphql.swift"])
+  }
+
+  @Test("generate.13: the list of documents for servers is written where it is named", arguments: ["apollo", "texts-by-id"])
+  func manifest(_ format: String) throws {
+    let settings = """
+      schema: schema.graphqls
+      documents: '*.graphql'
+      output: {folder: Generated, manifest: {file: lists/m.json, format: \(format)}}
+      """
+    let project = try Project(["A.graphql": query], settings: settings)
+    try project.generate()
+    #expect(try project.text("lists/m.json").contains("query A { book { __typename title genre } }"))
+    try project.write("carabiner-generate.yaml", Project.settings)
+    #expect(try project.generate().removed == ["lists/m.json"])
+  }
+
+  @Test("generate.14: a schema or a document with a fault changes no file")
+  func faults() throws {
+    let project = try Project(["A.graphql": query])
+    try project.generate()
+    let text = try project.text("Generated/A.graphql.swift")
+    try project.write("A.graphql", "query A {\n  book { titel }\n}\n")
+    #expect(
+      try project.problems()
+        == ["A.graphql:2:10: error: Book has no field titel (did you mean title?) [FieldsOnCorrectType]"])
+    try project.write("A.graphql", query)
+    try project.write("schema.graphqls", "type Query { book: Bo")
+    #expect(try project.problems().first?.hasPrefix("schema.graphqls:1:") == true)
+    #expect(try project.text("Generated/A.graphql.swift") == text)
+  }
+
+  @Test("generate.13: a pattern that matches nothing is a fault at its place")
+  func nothing() throws {
+    let settings = "schema: schema.graphqls\ndocuments: [a.graphql, '**/*.gql']\noutput: {folder: Generated}\n"
+    let project = try Project(settings: settings)
+    let problems = try project.problems()
+    #expect(problems.count == 2, "\(problems)")
+    #expect(problems.first?.hasPrefix("carabiner-generate.yaml:2:13: error: no document matches a.graphql") == true)
+    #expect(problems.last?.hasPrefix("carabiner-generate.yaml:2:24: error: no document matches **/*.gql") == true)
+  }
+
+  @Test("generate.13: two documents with one name, and a document with the name of a generated file, are faults")
+  func sameNames() throws {
+    let project = try Project([
+      "a/A.graphql": query, "b/A.graphql": "query B { book { title } }", "SchemaTypes.graphql": "query C { book { title } }",
+    ])
+    let problems = try project.problems()
+    #expect(problems.count == 2, "\(problems)")
+    #expect(problems.first?.hasPrefix("SchemaTypes.graphql:1:1: error: ") == true)
+    #expect(problems.last?.hasPrefix("b/A.graphql:1:1: error: the file A.graphql.swift would be generated for") == true)
+  }
+
+  @Test(
+    "generate.14: a folder that cannot be written is a fault, and nothing is written", arguments: ["/proc/carabiner", "taken"])
+  func noPermission(_ folder: String) throws {
+    let settings = "schema: schema.graphqls\ndocuments: '*.graphql'\noutput: {folder: Generated, manifest: \(folder)/m.json}\n"
+    let project = try Project(["A.graphql": query, "taken": ""], settings: settings)
+    let problems = try project.problems()
+    #expect(problems.count == 1 && problems.first?.contains("cannot be written: ") == true, "\(problems)")
+    #expect(!project.exists("Generated/A.graphql.swift"))
+  }
+
+  @Test("generate.13: a schema with the ending of documents is not a document")
+  func schemaAsDocument() throws {
+    let project = try Project(
+      ["A.graphql": query, "schema.graphql": Project.schema],
+      settings: "schema: ./schema.graphql\ndocuments: '**/*.graphql'\noutput: {folder: Generated}\n")
+    #expect(try project.problems().isEmpty)
+  }
+}

@@ -1,0 +1,38 @@
+import CarabinerGeneration
+import Testing
+
+@Suite("Generation: large inputs")
+struct LargeInputTests {
+  @Test("generate.14: 10,000 operations in one file are generated", .timeLimit(.minutes(5)))
+  func manyOperations() throws {
+    let text = (0..<10_000).map { "query Q\($0) { book { title } }\n" }.joined()
+    let project = try Project(["A.graphql": text])
+    #expect(try project.problems().isEmpty)
+    #expect(try project.text("Generated/A.graphql.swift").contains("struct Q9999Query: GraphQLQuery"))
+  }
+
+  @Test("generate.14: a document of 5 MB is generated", .timeLimit(.minutes(5)))
+  func largeDocument() throws {
+    let comment = "# " + String(repeating: "x", count: 98) + "\n"
+    let fields = (0..<20_000).map { "a\($0): title\n" }.joined()
+    let text = String(repeating: comment, count: 50_000) + "query A { book { \(fields) } }"
+    let project = try Project(["A.graphql": text])
+    #expect(try project.problems().isEmpty)
+  }
+
+  @Test("generate.14: an enumeration of 5,000 values is generated", .timeLimit(.minutes(5)))
+  func largeEnumeration() throws {
+    let values = (0..<5000).map { "VALUE_\($0)" }.joined(separator: " ")
+    let project = try Project(["A.graphql": "query A { book { genre } }"])
+    try project.write("schema.graphqls", "type Query { book: Book } type Book { genre: Genre } enum Genre { \(values) }")
+    #expect(try project.problems().isEmpty)
+    #expect(try project.text("Generated/SchemaTypes.graphql.swift").contains("case value4999 = \"VALUE_4999\""))
+  }
+
+  @Test("generate.14: documents beyond the limit are a fault")
+  func tooLarge() throws {
+    let project = try Project(["A.graphql": String(repeating: " ", count: 65 << 20)])
+    let problems = try project.problems()
+    #expect(problems.first?.hasPrefix("A.graphql:1:1: error: the file has more than") == true, "\(problems)")
+  }
+}
