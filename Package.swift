@@ -349,6 +349,7 @@ if hasServers {
 if !librariesOnly {
   package.products += [
     .executable(name: "carabiner", targets: ["CarabinerCommand"]),
+    .executable(name: "carabiner-generate", targets: ["carabiner-generate"]),
     .executable(name: "carabiner-launcher", targets: ["CarabinerLauncher"]),
     .executable(name: "carabiner-worker", targets: ["CarabinerWorker"]),
     .library(name: "CarabinerPipelineSockets", targets: ["CarabinerPipelineSockets"]),
@@ -379,6 +380,18 @@ if !librariesOnly {
     .testTarget(
       name: "CarabinerGeneratorTests",
       dependencies: ["Carabiner", "CarabinerGenerator", "CarabinerSchema", "CarabinerWire", "GeneratedSample"],
+      swiftSettings: swiftSettings),
+    // `carabiner generate`, and the same as a program without the host for builds: its first build by a user takes little time.
+    .target(
+      name: "CarabinerGenerateCommand",
+      dependencies: [
+        "CarabinerGeneration", "CarabinerGenerator", "CarabinerWire",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "carabiner-generate",
+      dependencies: ["CarabinerGenerateCommand", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerGenerationTests",
@@ -605,7 +618,8 @@ if !librariesOnly {
       dependencies: [
         "Carabiner", "CarabinerABI", "CarabinerConformance", "CarabinerConnect", "CarabinerCurl", "CarabinerDemoServer",
         "CarabinerDigest", "CarabinerDownloads", "CarabinerEtcd", "CarabinerFiles", "CarabinerFleet",
-        "CarabinerGateway", "CarabinerBridge", "CarabinerManifest", "CarabinerRESP", "CarabinerRedis", "CarabinerRelease",
+        "CarabinerGateway", "CarabinerGenerateCommand", "CarabinerBridge", "CarabinerManifest", "CarabinerRESP", "CarabinerRedis",
+        "CarabinerRelease",
         "CarabinerHost", "CarabinerSQLite", "CarabinerSources", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire",
         "CProgram",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -640,7 +654,7 @@ if !librariesOnly {
         "CallbackClient", "Carabiner", "CarabinerBridge", "CarabinerCommand", "CarabinerCurl", "CarabinerDigest",
         "CarabinerGateway", "CarabinerHost", "CarabinerLauncher", "CarabinerManifest", "CarabinerWire", "CarabinerWorker",
         "CommandTools", "ConnectCalls", "DelegateClient", "EmbeddedClient", "EmbeddedGateway", "LegacyClient",
-        "NativeInterceptor", "ScriptedServer", "TestTools", "WatchedQuery",
+        "NativeInterceptor", "ScriptedServer", "TestTools", "WatchedQuery", "carabiner-generate",
         .product(name: "Logging", package: "swift-log"),
       ],
       exclude: ["Golden"],

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CProgram
+internal import CarabinerGenerateCommand
 internal import CarabinerHost
 internal import Foundation
 internal import Logging
@@ -25,7 +26,7 @@ struct CarabinerCommand: AsyncParsableCommand {
       DrainCommand.self, DisableCommand.self,
       EnableCommand.self, FleetCommand.self,
       ReplayCommand.self, CheckCommand.self, ChainCommand.self,
-      InspectCommand.self, ReleaseCommand.self, TrustCommand.self, CacheCommand.self, NewCommand.self,
+      InspectCommand.self, ReleaseCommand.self, TrustCommand.self, CacheCommand.self, NewCommand.self, GenerateCommand.self,
       ConformCommand.self, DemoServerCommand.self, ProbeCommand.self, ConformTrialCommand.self,
     ])
 
@@ -72,7 +73,7 @@ struct CarabinerCommand: AsyncParsableCommand {
       let text = fullMessage(for: error)
       if code == .success {
         print(text)
-      } else {
+      } else if !text.isEmpty {
         Terminal.complain(text)
       }
       Foundation.exit(code == .success ? 0 : code == .validationFailure ? ExitStatus.usage.rawValue : code.rawValue)
