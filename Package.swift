@@ -350,6 +350,8 @@ if !librariesOnly {
   package.products += [
     .executable(name: "carabiner", targets: ["CarabinerCommand"]),
     .executable(name: "carabiner-generate", targets: ["carabiner-generate"]),
+    .plugin(name: "CarabinerGenerate", targets: ["CarabinerGenerate"]),
+    .plugin(name: "GenerateGraphQL", targets: ["GenerateGraphQL"]),
     .executable(name: "carabiner-launcher", targets: ["CarabinerLauncher"]),
     .executable(name: "carabiner-worker", targets: ["CarabinerWorker"]),
     .library(name: "CarabinerPipelineSockets", targets: ["CarabinerPipelineSockets"]),
@@ -393,6 +395,14 @@ if !librariesOnly {
       name: "carabiner-generate",
       dependencies: ["CarabinerGenerateCommand", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       swiftSettings: swiftSettings),
+    // Swift code from the GraphQL documents of a target, in its build and by `swift package generate-graphql`.
+    .plugin(name: "CarabinerGenerate", capability: .buildTool(), dependencies: ["carabiner-generate"]),
+    .plugin(
+      name: "GenerateGraphQL",
+      capability: .command(
+        intent: .custom(verb: "generate-graphql", description: "Generates Swift code from a schema and GraphQL documents."),
+        permissions: [.writeToPackageDirectory(reason: "The generated files are in the folder that the configuration names.")]),
+      dependencies: ["carabiner-generate"]),
     .testTarget(
       name: "CarabinerGenerationTests",
       dependencies: ["CarabinerGeneration", "CarabinerGenerator", "TestTools"], swiftSettings: swiftSettings),
@@ -562,6 +572,14 @@ if !librariesOnly {
     .executableTarget(
       name: "WatchedQuery", dependencies: ["Carabiner", "CarabinerCurl"],
       path: "Tests/Examples/WatchedQuery/Sources/WatchedQuery"),
+    // With the generated files in the repository, because the plugin would compile the generator a second time, for the host.
+    .executableTarget(
+      name: "TypedClient", dependencies: ["Carabiner", "CarabinerCurl"], path: "Tests/Examples/TypedClient",
+      exclude: [
+        "Package.swift", "Sources/TypedClient/Operations", "Sources/TypedClient/carabiner-generate.yaml",
+        "Sources/TypedClient/schema.graphqls",
+      ],
+      sources: ["Generated", "Sources/TypedClient"]),
     .executableTarget(
       name: "NativeInterceptor", dependencies: ["Carabiner", "CarabinerHost"],
       path: "Tests/Examples/NativeInterceptor/Sources/NativeInterceptor"),
@@ -654,7 +672,7 @@ if !librariesOnly {
         "CallbackClient", "Carabiner", "CarabinerBridge", "CarabinerCommand", "CarabinerCurl", "CarabinerDigest",
         "CarabinerGateway", "CarabinerHost", "CarabinerLauncher", "CarabinerManifest", "CarabinerWire", "CarabinerWorker",
         "CommandTools", "ConnectCalls", "DelegateClient", "EmbeddedClient", "EmbeddedGateway", "LegacyClient",
-        "NativeInterceptor", "ScriptedServer", "TestTools", "WatchedQuery", "carabiner-generate",
+        "NativeInterceptor", "ScriptedServer", "TestTools", "TypedClient", "WatchedQuery", "carabiner-generate",
         .product(name: "Logging", package: "swift-log"),
       ],
       exclude: ["Golden"],

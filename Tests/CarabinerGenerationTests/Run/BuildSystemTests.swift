@@ -1,0 +1,38 @@
+import CarabinerGeneration
+import Foundation
+import TestTools
+import Testing
+
+@Suite("Generation: builds")
+struct BuildSystemTests {
+  @Test("generate.15: each file that a build expects is there, also without declarations, and faults have absolute paths")
+  func declaredFiles() throws {
+    var project = try Project(
+      ["A.graphql": "query A { book { title } }", "Empty.graphql": "# later\n"],
+      settings: "schema: schema.graphqls\noutput: {folder: Generated, manifest: m.json}\n")
+    project.request.documents = ["A.graphql", "Empty.graphql"].map { project.url.appending(path: $0).path }
+    project.request.output = project.url.appending(path: "build").path
+    try project.generate()
+    for name in ["A", "Empty", "SchemaTypes", "SchemaConfiguration"] { #expect(project.exists("build/\(name).graphql.swift")) }
+    #expect(!project.exists("Generated") && !project.exists("m.json"))
+    try project.write("A.graphql", "query A { book { x } }")
+    do {
+      try project.generate()
+      Issue.record("the fault was not found")
+    } catch {
+      #expect("\(error)".hasPrefix(project.url.appending(path: "A.graphql").path + ":1:18: error: "), "\(error)")
+    }
+  }
+
+  /// `CARABINER_RECORD=1 swift test` rewrites them.
+  @Test("generate.15: the files of the example package are those that its build generates")
+  func example() throws {
+    let example = Repository.root.appending(path: "Tests/Examples/TypedClient")
+    let request = GenerationRequest(
+      configuration: example.appending(path: "Sources/TypedClient/carabiner-generate.yaml").path,
+      output: example.appending(path: "Generated").path)
+    let changes = try GenerationRun(request).changes()
+    if ProcessInfo.processInfo.environment["CARABINER_RECORD"] == "1" { try changes.apply() }
+    #expect(changes.isEmpty, "\(changes.written + changes.removed); look at them, then record them with CARABINER_RECORD=1")
+  }
+}
