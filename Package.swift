@@ -636,8 +636,8 @@ if !librariesOnly {
       dependencies: [
         "Carabiner", "CarabinerABI", "CarabinerConformance", "CarabinerConnect", "CarabinerCurl", "CarabinerDemoServer",
         "CarabinerDigest", "CarabinerDownloads", "CarabinerEtcd", "CarabinerFiles", "CarabinerFleet",
-        "CarabinerGateway", "CarabinerGenerateCommand", "CarabinerBridge", "CarabinerManifest", "CarabinerRESP", "CarabinerRedis",
-        "CarabinerRelease",
+        "CarabinerGateway", "CarabinerGenerateCommand", "CarabinerGeneration", "CarabinerGenerator", "CarabinerBridge",
+        "CarabinerManifest", "CarabinerRESP", "CarabinerRedis", "CarabinerRelease", "CarabinerSchema",
         "CarabinerHost", "CarabinerSQLite", "CarabinerSources", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire",
         "CProgram",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -26,7 +26,8 @@ struct CarabinerCommand: AsyncParsableCommand {
       DrainCommand.self, DisableCommand.self,
       EnableCommand.self, FleetCommand.self,
       ReplayCommand.self, CheckCommand.self, ChainCommand.self,
-      InspectCommand.self, ReleaseCommand.self, TrustCommand.self, CacheCommand.self, NewCommand.self, GenerateCommand.self,
+      InspectCommand.self, ReleaseCommand.self, TrustCommand.self, CacheCommand.self, NewCommand.self,
+      GenerateCommand.self, SchemaCommand.self,
       ConformCommand.self, DemoServerCommand.self, ProbeCommand.self, ConformTrialCommand.self,
     ])
 

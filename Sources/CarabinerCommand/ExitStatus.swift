@@ -23,6 +23,9 @@ enum ExitStatus: Int32, Error {
   /// The record that `carabiner cache` looks for does not exist.
   static let noSuchRecord = Self.graphQLErrors
 
+  /// Two schemas differ in a way that fails.
+  static let difference = Self.graphQLErrors
+
   /// The server answered a call with an error of the protocol.
   static let callFailed = Self.graphQLErrors
 

@@ -1,4 +1,3 @@
-internal import CarabinerFiles
 internal import CarabinerGenerator
 internal import CarabinerSchema
 
@@ -19,7 +18,10 @@ struct GenerationInputs {
 
   init(_ source: InputFiles) throws(GeneratorError) {
     settings = source.settings
-    schema = try Self.schema(source)
+    let isIntrospection = if case .introspection = source.settings.schema { true } else { false }
+    schema = try SchemaFiles.schema(source.schema, isIntrospection: isIntrospection) { file, maximum throws(GeneratorError) in
+      try source.text(of: file, maximumBytes: maximum)
+    }
     var bytesLeft = Self.maximumDocumentBytes
     var documents: [DocumentSource] = []
     for file in source.documents {
@@ -28,37 +30,5 @@ struct GenerationInputs {
       documents.append(DocumentSource(file: file, text: text))
     }
     self.documents = documents
-  }
-
-  private static func schema(_ source: InputFiles) throws(GeneratorError) -> Schema {
-    let limits = SchemaLimits()
-    switch source.settings.schema {
-    case .introspection(let file):
-      let text = try source.text(of: file.text, maximumBytes: limits.maximumIntrospectionBytes)
-      do throws(SchemaError) {
-        return try Schema(introspection: text, limits: limits)
-      } catch {
-        throw GeneratorError(problems: [GeneratorProblem(error, file: file.text)])
-      }
-    case .language:
-      var texts: [SchemaSource] = []
-      for file in source.schema {
-        texts.append(SchemaSource(file: file, text: try source.text(of: file, maximumBytes: limits.maximumBytes)))
-      }
-      do throws(SchemaError) {
-        return try Schema(parsing: texts, limits: limits)
-      } catch {
-        throw GeneratorError(problems: [GeneratorProblem(error, file: source.schema.first ?? "")])
-      }
-    }
-  }
-}
-
-extension GeneratorProblem {
-  /// - Parameter file: The file of a fault without a place.
-  fileprivate init(_ error: SchemaError, file: String) {
-    self.init(
-      file: error.location?.file ?? file, line: error.location?.line ?? 1, column: error.location?.column ?? 1,
-      message: error.message)
   }
 }

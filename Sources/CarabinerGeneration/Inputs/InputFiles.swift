@@ -40,7 +40,8 @@ struct InputFiles {
     try Self.text(of: file, in: request.folder, maximumBytes: maximumBytes)
   }
 
-  private static func text(of file: String, in folder: String, maximumBytes: Int) throws(GeneratorError) -> String {
+  /// The text of a file in a folder.
+  static func text(of file: String, in folder: String, maximumBytes: Int) throws(GeneratorError) -> String {
     do throws(BoundedFile.Fault) {
       return try BoundedFile.text(at: Paths.joined(folder, file), maximumBytes: maximumBytes)
     } catch {

@@ -1,0 +1,35 @@
+internal import ArgumentParser
+internal import CarabinerSchema
+
+/// `carabiner schema diff`: the differences of two schemas.
+struct SchemaDifferenceCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "diff", abstract: "Print the differences of two schemas.",
+    discussion: """
+      Each difference is breaking, dangerous or safe for existing clients. After a breaking one, a valid operation may be invalid. After a
+      dangerous one, a client may get results that it does not expect.
+
+      Exit status: 0 no difference of the severity of --fail-on or above, 1 there is one, 2 usage, 3 a file cannot be read.
+      """)
+
+  /// The severity from which differences are a failure.
+  enum Threshold: String, ExpressibleByArgument, CaseIterable {
+    case breaking, dangerous, safe
+  }
+
+  @Option(name: .long, help: "The lowest severity that fails: breaking, dangerous or safe.") var failOn = Threshold.breaking
+  @Argument(help: "The file of the old schema.", completion: .file()) var old: String
+  @Argument(help: "The file of the new schema.", completion: .file()) var new: String
+
+  func run() throws {
+    let differences = try SchemaArguments.schema(of: [new]).differences(since: SchemaArguments.schema(of: [old]))
+    for difference in differences { Terminal.emit(difference.description) }
+    let failing: Set<SchemaDifference.Severity> =
+      switch failOn {
+      case .breaking: [.breaking]
+      case .dangerous: [.breaking, .dangerous]
+      case .safe: [.breaking, .dangerous, .safe]
+      }
+    if differences.contains(where: { failing.contains($0.severity) }) { throw ExitStatus.difference }
+  }
+}
