@@ -572,14 +572,9 @@ if !librariesOnly {
     .executableTarget(
       name: "WatchedQuery", dependencies: ["Carabiner", "CarabinerCurl"],
       path: "Tests/Examples/WatchedQuery/Sources/WatchedQuery"),
-    // With the generated files in the repository, because the plugin would compile the generator a second time, for the host.
     .executableTarget(
-      name: "TypedClient", dependencies: ["Carabiner", "CarabinerCurl"], path: "Tests/Examples/TypedClient",
-      exclude: [
-        "Package.swift", "Sources/TypedClient/Operations", "Sources/TypedClient/carabiner-generate.yaml",
-        "Sources/TypedClient/schema.graphqls",
-      ],
-      sources: ["Generated", "Sources/TypedClient"]),
+      name: "TypedClient", dependencies: ["Carabiner", "CarabinerCurl"],
+      path: "Tests/Examples/TypedClient/Sources/TypedClient", plugins: ["CarabinerGenerate"]),
     .executableTarget(
       name: "NativeInterceptor", dependencies: ["Carabiner", "CarabinerHost"],
       path: "Tests/Examples/NativeInterceptor/Sources/NativeInterceptor"),

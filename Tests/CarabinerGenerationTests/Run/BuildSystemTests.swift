@@ -1,6 +1,5 @@
 import CarabinerGeneration
 import Foundation
-import TestTools
 import Testing
 
 @Suite("Generation: builds")
@@ -22,17 +21,5 @@ struct BuildSystemTests {
     } catch {
       #expect("\(error)".hasPrefix(project.url.appending(path: "A.graphql").path + ":1:18: error: "), "\(error)")
     }
-  }
-
-  /// `CARABINER_RECORD=1 swift test` rewrites them.
-  @Test("generate.15: the files of the example package are those that its build generates")
-  func example() throws {
-    let example = Repository.root.appending(path: "Tests/Examples/TypedClient")
-    let request = GenerationRequest(
-      configuration: example.appending(path: "Sources/TypedClient/carabiner-generate.yaml").path,
-      output: example.appending(path: "Generated").path)
-    let changes = try GenerationRun(request).changes()
-    if ProcessInfo.processInfo.environment["CARABINER_RECORD"] == "1" { try changes.apply() }
-    #expect(changes.isEmpty, "\(changes.written + changes.removed); look at them, then record them with CARABINER_RECORD=1")
   }
 }
