@@ -24,7 +24,8 @@ struct CarabinerGenerate: BuildToolPlugin {
       Diagnostics.warning("the target \(target.name) has no .graphql file; add one, or remove the plugin from the target")
       return []
     }
-    let schemas = files.filter { ["graphqls", "json"].contains($0.pathExtension) }
+    let schemas = Set(files.filter { ["graphqls", "json"].contains($0.pathExtension) } + Self.files(named: configuration))
+      .subtracting(documents).sorted { $0.path < $1.path }
     let output = context.pluginWorkDirectoryURL.appending(path: "Generated")
     let names = documents.map { $0.lastPathComponent + ".swift" } + Self.schemaFiles
     return [
@@ -34,5 +35,18 @@ struct CarabinerGenerate: BuildToolPlugin {
         arguments: ["--config", configuration.path, "--output", output.path] + documents.flatMap { ["--document", $0.path] },
         inputFiles: [configuration] + schemas + documents, outputFiles: names.map { output.appending(path: $0) })
     ]
+  }
+
+  /// The schema files that a configuration names without wildcards, which may be outside of the target.
+  ///
+  /// A plugin cannot link a reader of YAML. A word that is not a schema file does no harm: the build only looks for changes of the file.
+  private static func files(named configuration: URL) -> [URL] {
+    let text = (try? String(contentsOf: configuration, encoding: .utf8)) ?? ""
+    let words = text.split { !($0.isLetter || $0.isNumber || "./_-+".contains($0)) }
+    let paths = words.filter { word in [".graphqls", ".graphql", ".json"].contains { word.hasSuffix($0) } }
+    let folder = configuration.deletingLastPathComponent()
+    return paths.map { folder.appending(path: String($0)).standardizedFileURL }.filter {
+      FileManager.default.fileExists(atPath: $0.path)
+    }
   }
 }
