@@ -9,7 +9,7 @@ struct Project {
   static let settings = "schema: schema.graphqls\ndocuments: [\"**/*.graphql\"]\noutput: {folder: Generated}\n"
 
   private let folder: FixturePlugin.Folder
-  /// Leads to the folder.
+  /// The folder.
   var url: URL { folder.url }
   var request: GenerationRequest
 
