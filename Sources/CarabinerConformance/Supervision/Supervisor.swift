@@ -34,6 +34,10 @@ package struct Supervisor: Sendable {
     }
   }
 
+  /// After this many checks that did not end, the others have less time: a plugin that keeps a lock would use it in almost all of them.
+  private static let patience = 3
+  /// The time limit of a check after that.
+  private static let shortTimeLimit = Duration.seconds(10)
   /// How long a child has after SIGABRT to write its stack.
   private static let abortGrace = Duration.milliseconds(500)
   /// How many processes a child may have; more would block the machine.
@@ -46,6 +50,7 @@ package struct Supervisor: Sendable {
 
   let plugin: String
   let options: Options
+  private let unended = Count()
 
   package init(plugin: String, options: Options) {
     self.plugin = plugin
@@ -146,7 +151,7 @@ package struct Supervisor: Sendable {
       settings.maximumProcesses = Self.maximumProcesses
       let ended = try WatchedProcess.run(
         "/proc/self/exe", options.childArguments + arguments(check, copy, folder.path, trial), settings,
-        timeout: check.timeLimit * options.timeScale)
+        timeout: timeLimit(of: check))
       let contents = TrialReport.read(ended.report, nonce: nonce)
       options.trace?.add(record.events, of: check.id, plugin)
       let output = Self.tail(ended.output + ended.errors)
@@ -163,13 +168,20 @@ package struct Supervisor: Sendable {
     }
   }
 
+  private func timeLimit(of check: Check) -> Duration {
+    let isPatient = unended.value.load(ordering: .relaxed) < Self.patience
+    return (isPatient ? check.timeLimit : min(check.timeLimit, Self.shortTimeLimit)) * options.timeScale
+  }
+
   private func status(
     _ check: Check, _ ended: WatchedProcess.Outcome, _ contents: TrialReport.Contents, _ findings: [Finding],
     _ record: ChildStatusRecord
   ) -> CheckOutcome.Status {
     let place = [record.hook, record.step].filter { !$0.isEmpty }.joined(separator: ", ")
     switch ended.end {
-    case .timeout: return .timeout(hook: place)
+    case .timeout:
+      unended.value.add(1, ordering: .relaxed)
+      return .timeout(hook: place)
     case .stopped: return .skip(CheckOutcome.Status.stoppedReason)
     case .crowd: return .crash("it had more than \(Self.maximumProcesses) processes and was killed with them", hook: place)
     case .flood: return .crash("it wrote too much to a descriptor of the harness and was killed", hook: place)
@@ -244,5 +256,10 @@ package struct Supervisor: Sendable {
       }
       return outcome
     }
+  }
+
+  /// A number that all threads of a run share.
+  private final class Count: Sendable {
+    let value = Atomic(0)
   }
 }

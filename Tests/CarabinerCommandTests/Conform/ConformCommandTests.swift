@@ -38,6 +38,22 @@ struct ConformCommandTests {
     #expect(found.exit == (status == "PASS" ? 0 : 1))
   }
 
+  @Test("after three checks that a plugin blocks, the others have less time")
+  func blockedChecks() async throws {
+    let folder = try FixturePlugin.Folder()
+    let plugin = try await BadPlugin.misbehaving("for (;;) pause();", into: folder)
+    let run = try await CommandRun([
+      "conform", "--check", "SE", "--jobs", "1", "--time-scale", "0.05", "--format", "json", plugin,
+    ])
+    let checks = try #require(try JSONValue(parsing: run.output)["plugins"]?[0]?["checks"]?.array)
+      .filter { $0["status"] == "TIMEOUT" }
+    let times = checks.compactMap { $0["milliseconds"]?.int }
+    try #require(times.count > 6 && times.count == checks.count, "\(run.output)")
+    // A minute and ten seconds, both times 0.05. Only a machine that stands still could delay all of the others by so much.
+    #expect(times.prefix(3).allSatisfy { $0 >= 3000 }, "\(times)")
+    #expect(try #require(times.dropFirst(3).min()) < 3000, "\(times)")
+  }
+
   @Test("children that a plugin leaves are reported and killed")
   func leftovers() async throws {
     let folder = try FixturePlugin.Folder()
