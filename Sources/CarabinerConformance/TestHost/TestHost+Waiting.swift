@@ -77,10 +77,17 @@ extension TestHost {
       return interruption.work
     }
     guard let work else { return }
-    work()
-    interruption.withLock { $0.running -= 1 }
-    resumed.ring()
+    TestHostThread.detach { [self] in
+      work()
+      interruption.withLock { $0.running -= 1 }
+      resumed.ring()
+    }
+    // A plugin may hold a lock of its own here. Events that need it happen when the plugin has given it back, as with a host.
+    _ = resumed.wait(Self.interruptionTime, until: { interruption.withLock { $0.running == 0 } })
   }
+
+  /// The time that an interruption has before the call of the service goes on.
+  private static let interruptionTime = Duration.milliseconds(500)
 
   /// Revokes the token of a call; false if there was none.
   @discardableResult

@@ -49,9 +49,16 @@ struct ConformCommandTests {
       .filter { $0["status"] == "TIMEOUT" }
     let times = checks.compactMap { $0["milliseconds"]?.int }
     try #require(times.count > 6 && times.count == checks.count, "\(run.output)")
-    // A minute and ten seconds, both times 0.05. Only a machine that stands still could delay all of the others by so much.
+    // A minute and ten seconds, both times 0.05. Only a machine that pauses for seconds could delay all of the others by so much.
     #expect(times.prefix(3).allSatisfy { $0 >= 3000 }, "\(times)")
     #expect(try #require(times.dropFirst(3).min()) < 3000, "\(times)")
+  }
+
+  @Test("a plugin may keep a lock of its own while it starts a timer", arguments: ["TH05", "ER06", "ER07", "ME09"])
+  func lockAroundTimer(check: String) async throws {
+    let folder = try FixturePlugin.Folder()
+    let found = try await outcome(check, of: try await FixturePlugin.compile("pause", into: folder))
+    #expect(found.status == "PASS" && found.exit == 0, "\(found)")
   }
 
   @Test("children that a plugin leaves are reported and killed")
