@@ -396,13 +396,15 @@ if !librariesOnly {
       dependencies: ["CarabinerGenerateCommand", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       swiftSettings: swiftSettings),
     // Swift code from the GraphQL documents of a target, in its build and by `swift package generate-graphql`.
-    .plugin(name: "CarabinerGenerate", capability: .buildTool(), dependencies: ["carabiner-generate"]),
+    .plugin(
+      name: "CarabinerGenerate", capability: .buildTool(), dependencies: ["carabiner-generate"],
+      path: "Sources/CarabinerGenerate"),
     .plugin(
       name: "GenerateGraphQL",
       capability: .command(
         intent: .custom(verb: "generate-graphql", description: "Generates Swift code from a schema and GraphQL documents."),
         permissions: [.writeToPackageDirectory(reason: "The generated files are in the folder that the configuration names.")]),
-      dependencies: ["carabiner-generate"]),
+      dependencies: ["carabiner-generate"], path: "Sources/GenerateGraphQL"),
     .testTarget(
       name: "CarabinerGenerationTests",
       dependencies: ["CarabinerGeneration", "CarabinerGenerator", "TestTools"], swiftSettings: swiftSettings),
