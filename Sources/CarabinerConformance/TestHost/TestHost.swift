@@ -56,6 +56,8 @@ internal import Synchronization
     var work: (() -> Void)?
     /// How many threads do it now.
     var running = 0
+    /// How long the call of the service waits for them.
+    var time = Duration.milliseconds(500)
   }
 
   /// The answer to a plugin's own request.

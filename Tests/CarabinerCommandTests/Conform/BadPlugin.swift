@@ -34,6 +34,12 @@ struct BadPlugin: CustomTestStringConvertible, Sendable {
   /// Whether all plugins are tested: `CARABINER_CORPUS_NAMES` selects some.
   static var isWhole: Bool { ProcessInfo.processInfo.environment["CARABINER_CORPUS_NAMES"] == nil }
 
+  /// Whether `Scripts/corpus` runs the tests, which takes an hour.
+  static let isLong = ProcessInfo.processInfo.environment["CARABINER_CORPUS"] == "all"
+
+  /// How often a plugin is tested that breaks no rule.
+  static let rounds = isLong ? 3 : 1
+
   private static func plugins(in folder: String) -> [BadPlugin] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: fixtures.appending(path: folder).path)) ?? []
     return names.sorted().compactMap { try? BadPlugin(fixtures.appending(path: "\(folder)/\($0)")) }
@@ -58,7 +64,7 @@ struct BadPlugin: CustomTestStringConvertible, Sendable {
   /// minutes.
   var selection: [String] {
     if let only = comment("ONLY") { return ["--check", only] }
-    guard ProcessInfo.processInfo.environment["CARABINER_CORPUS"] == "all" else { return ["--check", check] }
+    guard Self.isLong else { return ["--check", check] }
     // A fuzzed case can break any rule, not only the intended one.
     return ["--level", "10"] + (check == "FZ01" ? [] : ["--fuzz", "0"])
   }

@@ -21,13 +21,12 @@ struct WorstPluginTests {
     let before = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted()
     #expect(WorstPlugin.all.count >= 30)
 
-    let isLong = ProcessInfo.processInfo.environment["CARABINER_CORPUS"] == "all"
     var reports: [JSONValue] = []
     var peak = 0
     for (timeScale, part) in [("0.05", paths.prefix(hastyCount)), ("10", paths.dropFirst(hastyCount))] {
       let memory = MemoryWatch()
       let run = try await CommandRun(
-        ["conform"] + ["--check", isLong ? "LD,DS,LC,PR,SE01" : "SE01,LC09"] + [
+        ["conform"] + ["--check", BadPlugin.isLong ? "LD,DS,LC,PR,SE01" : "SE01,LC09"] + [
           "--effort", "0.05", "--time-scale", timeScale, "--format", "json",
         ] + part,
         environment: ["XDG_RUNTIME_DIR": scratch.url.path], meanwhile: { memory.watch($0) })
