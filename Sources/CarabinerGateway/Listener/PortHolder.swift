@@ -5,8 +5,19 @@ enum PortHolder {
   /// The state LISTEN in the tables of the kernel.
   private static let listening = "0A"
 
+  /// How often the tables are read. The kernel gives them in pieces of a page, and a socket that another program opens or closes between
+  /// two pieces can hide one that stays.
+  private static let attempts = 5
+
   /// The name and number of the process; nil if this process may not see it.
   static func process(atPort port: Int) -> String? {
+    for _ in 0..<attempts {
+      if let holder = search(port) { return holder }
+    }
+    return nil
+  }
+
+  private static func search(_ port: Int) -> String? {
     let sockets = Set(
       ["/proc/net/tcp", "/proc/net/tcp6"].compactMap { try? String(contentsOfFile: $0, encoding: .utf8) }
         .flatMap { self.sockets(in: $0, port: port) })
