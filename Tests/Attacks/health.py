@@ -2,8 +2,8 @@
 
 usage: health.py PORT
 
-For each line on its standard input it prints the longest answer since the last line in milliseconds, the number of answers, and the last
-failure. It is a process of its own, because the threads of an attack would delay it.
+For each line on its standard input it prints the longest answer since the last line in milliseconds, and the last failure. It is a
+process of its own, because the threads of an attack would delay it.
 """
 
 import http.client
@@ -11,7 +11,7 @@ import select
 import sys
 import time
 
-PATIENCE = 60
+from scene import PATIENCE
 
 
 def ask(port):
@@ -29,16 +29,16 @@ def ask(port):
 
 def main():
     port = int(sys.argv[1])
-    longest, count, failure = 0.0, 0, ""
+    longest, failure = 0.0, ""
     while True:
         begin = time.monotonic()
         failure = ask(port) or failure
-        longest, count = max(longest, time.monotonic() - begin), count + 1
+        longest = max(longest, time.monotonic() - begin)
         if select.select([sys.stdin], [], [], 0.025)[0]:
             if not sys.stdin.readline():
                 return
-            print(f"{longest * 1000:.1f} {count} {failure}", flush=True)
-            longest, count, failure = 0.0, 0, ""
+            print(f"{longest * 1000:.1f} {failure}", flush=True)
+            longest, failure = 0.0, ""
 
 
 main()

@@ -207,7 +207,7 @@ class Scene:
         """The longest answer of /healthz in milliseconds since the last call, and the last failure."""
         self.health.stdin.write(b"\n")
         self.health.stdin.flush()
-        longest, _, failure = self.health.stdout.readline().decode().rstrip("\n").split(" ", 2)
+        longest, _, failure = self.health.stdout.readline().decode().rstrip("\n").partition(" ")
         return float(longest), failure
 
     def expect_alive(self):
