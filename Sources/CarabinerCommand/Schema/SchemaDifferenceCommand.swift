@@ -1,5 +1,5 @@
-internal import ArgumentParser
-internal import CarabinerSchema
+public import ArgumentParser
+public import CarabinerSchema
 
 /// `carabiner schema diff`: the differences of two schemas.
 struct SchemaDifferenceCommand: ParsableCommand {
@@ -12,24 +12,18 @@ struct SchemaDifferenceCommand: ParsableCommand {
       Exit status: 0 no difference of the severity of --fail-on or above, 1 there is one, 2 usage, 3 a file cannot be read.
       """)
 
-  /// The severity from which differences are a failure.
-  enum Threshold: String, ExpressibleByArgument, CaseIterable {
-    case breaking, dangerous, safe
-  }
-
-  @Option(name: .long, help: "The lowest severity that fails: breaking, dangerous or safe.") var failOn = Threshold.breaking
+  @Option(name: .long, help: "The lowest severity that fails: breaking, dangerous or safe.")
+  var failOn: SchemaDifference.Severity = .breaking
   @Argument(help: "The file of the old schema.", completion: .file()) var old: String
   @Argument(help: "The file of the new schema.", completion: .file()) var new: String
 
   func run() throws {
     let differences = try SchemaArguments.schema(of: [new]).differences(since: SchemaArguments.schema(of: [old]))
     for difference in differences { Terminal.emit(difference.description) }
-    let failing: Set<SchemaDifference.Severity> =
-      switch failOn {
-      case .breaking: [.breaking]
-      case .dangerous: [.breaking, .dangerous]
-      case .safe: [.breaking, .dangerous, .safe]
-      }
-    if differences.contains(where: { failing.contains($0.severity) }) { throw ExitStatus.difference }
+    // The cases begin with the most severe one.
+    let allowed = SchemaDifference.Severity.allCases.drop { $0 != failOn }.dropFirst()
+    if differences.contains(where: { !allowed.contains($0.severity) }) { throw ExitStatus.difference }
   }
 }
+
+extension SchemaDifference.Severity: ExpressibleByArgument {}
