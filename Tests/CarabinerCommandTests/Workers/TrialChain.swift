@@ -114,10 +114,6 @@ struct TrialChain {
 
   /// Waits until a condition holds, at most a minute.
   static func waits(for condition: () throws -> Bool) async throws -> Bool {
-    for _ in 0..<6000 {
-      if try condition() { return true }
-      try await Task.sleep(for: .milliseconds(10))
-    }
-    return false
+    await eventually(within: .seconds(60), condition)
   }
 }

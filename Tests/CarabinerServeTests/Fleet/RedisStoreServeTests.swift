@@ -51,10 +51,7 @@ struct RedisStoreServeTests {
 
   /// Waits up to a minute; the caller checks what it waited for.
   private func wait(until condition: () throws -> Bool) async throws {
-    for _ in 0..<3000 {
-      if try condition() { return }
-      try await Task.sleep(for: .milliseconds(20))
-    }
+    _ = await eventually(within: .seconds(60), condition)
   }
 
   /// Asks until the answer is in Redis. Before that, it may only be in the memory of the gateway.

@@ -113,10 +113,6 @@ struct DisturbanceTests {
   }
 
   private func wait(for what: String, _ condition: () throws -> Bool) async throws {
-    for _ in 0..<1200 {
-      if try condition() { return }
-      try await Task.sleep(for: .milliseconds(50))
-    }
-    Issue.record("waited a minute for \(what)")
+    #expect(await eventually(condition), "waited for \(what)")
   }
 }

@@ -52,10 +52,6 @@ struct UpstreamNameTests {
   }
 
   private func wait(for what: String, _ condition: () throws -> Bool) async throws {
-    for _ in 0..<600 {
-      if try condition() { return }
-      try await Task.sleep(for: .milliseconds(100))
-    }
-    Issue.record("waited a minute for \(what)")
+    #expect(await eventually(condition), "waited for \(what)")
   }
 }
