@@ -11,6 +11,11 @@ enum FieldBlock {
     var (position, copied) = (0, 0)
     while position < block.count {
       let first = block[position]
+      // One byte that refers to a field of a table. A hostile head has thousands of them.
+      if first & 0x80 != 0, first != 0xFF {
+        position += 1
+        continue
+      }
       let isLiteral = first & 0x80 == 0 && first & 0xE0 != 0x20
       let prefix = first & 0x80 != 0 ? 7 : first & 0x40 != 0 ? 6 : first & 0x20 != 0 ? 5 : 4
       guard let index = integer(block, &position, prefix: prefix) else { return nil }
