@@ -1,3 +1,4 @@
+public import CarabinerSchema
 public import FoundationEssentials
 
 /// An error whose `localizedDescription` is its text for people: its message if it has one, or else its description.
@@ -13,10 +14,11 @@ extension DescribedError {
   public var helpAnchor: String? { nil }
 }
 
-// These come from a module without Foundation.
+// These come from modules without Foundation.
 
 extension EventTooLarge: DescribedError {}
 extension GraphQLSyntaxError: DescribedError {}
 extension IncrementalError: DescribedError { public var errorDescription: String? { message } }
 extension JSONError: DescribedError {}
 extension MultipartError: DescribedError { public var errorDescription: String? { message } }
+extension SchemaError: DescribedError {}
