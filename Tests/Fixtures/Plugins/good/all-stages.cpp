@@ -1,9 +1,13 @@
 // All four stages on the C++ kit, without faults, and the optional extensions of a plugin.
 #include <carabiner.hpp>
+#include <signal.h>
 
+#include <condition_variable>
 #include <map>
 #include <mutex>
+#include <regex>
 #include <set>
+#include <thread>
 
 namespace {
 
@@ -89,6 +93,42 @@ class Reader {
   std::string out_;
 };
 
+/// A thread of its own with a name, which takes no signals, as the rules ask. It waits for its end.
+class Waiter {
+ public:
+  Waiter() {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::thread([this] {
+      // Not by the thread that starts it: that would open a file.
+      pthread_setname_np(pthread_self(), "good-waiter");
+      std::unique_lock lock(mutex_);
+      has_begun_ = true;
+      changed_.notify_one();
+      changed_.wait(lock, [this] { return has_ended_; });
+    });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return has_begun_; });
+  }
+  ~Waiter() {
+    {
+      const std::lock_guard lock(mutex_);
+      has_ended_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool has_begun_ = false;
+  bool has_ended_ = false;
+  std::thread thread_;
+};
+
 class AllStages {
  public:
   static constexpr crb::Identity identity{"org.carabiner.test.good-cpp", "1.0.0"};
@@ -130,7 +170,8 @@ class AllStages {
 
   Verdict on_request(crb::graphql::Call &call) {
     call.make_state<Failures>() = {};
-    call.set_header("X-Named", call.operation_name() ? "yes" : "no");
+    const auto name = call.operation_name();
+    call.set_header("X-Named", name && std::regex_match(name->begin(), name->end(), usual_name_) ? "yes" : "no");
     return Verdict::Continue;
   }
   void on_result(crb::graphql::Call &call, const crb::Result &result) {
@@ -208,6 +249,8 @@ class AllStages {
   }
 
   const crb::Host host_;
+  const std::regex usual_name_{"[A-Z][A-Za-z0-9]*"};
+  Waiter waiter_;
   std::mutex mutex_;
   std::map<std::string, std::string> kept_;
   uint64_t count_ = 0;
