@@ -65,7 +65,7 @@ struct PassedHeaderTests {
       serve: {forward-headers: [authorization, cookie, "x-*", "apollographql-*"], return-headers: ["x-*"]}
 
       """, to: "chain.yaml")
-    let gateway = try ServeProcess(folder, endpoint: nil)
+    let gateway = try ServeProcess(folder, endpoint: nil, ["--http2"])
     let client = try ClientSocket(port: gateway.port)
     let fields =
       "Host: a\r\nContent-Type: application/json\r\nConnection: X-Tenant\r\nX-Tenant: 7\r\nX-Caller: client\r\nCookie: a=1\r\n"
@@ -83,6 +83,13 @@ struct PassedHeaderTests {
     #expect(
       request.contains("\r\nx-caller: gateway\r\n") && !request.contains("x-caller: client") && !request.contains("x-tenant"),
       "\(request)")
+
+    // Clients of HTTP/2 may send each cookie as a field (RFC 9113, 8.2.3).
+    let multiplexed = try HTTP2Client(port: gateway.port)
+    multiplexed.post(1, #"{"query":"{ a }"}"#, headers: [("cookie", "a=1"), ("cookie", "c=2")])
+    while let frame = multiplexed.next(), !frame.endsStream {}
+    let joined = received.bytes.withLock { String(decoding: $0, as: UTF8.self).lowercased() }
+    #expect(joined.contains("\r\ncookie: a=1; c=2\r\n"), "\(joined)")
 
     // The manifest names no version, so that of the client passes.
     #expect(request.contains("client-name: shop\r\n") && !request.contains("client-name: client"), "\(request)")
