@@ -1,4 +1,6 @@
+import CommandTools
 import Foundation
+import ScriptedServer
 import TestTools
 import Testing
 
@@ -31,6 +33,46 @@ struct SchemaCommandTests {
     #expect(try await run("check", "new.graphqls", "book.graphqls").output == "new.graphqls, book.graphqls: ok\n")
     #expect(try await run("check", "none.graphqls").status == 3)
     #expect(try await run("check").status == 2)
+  }
+
+  @Test("generate.14: fetch prints the schema of a server, or writes it to a file")
+  func fetching() async throws {
+    let server = try DemoServerProcess()
+    try Data(await CommandRun(["demo-server", "--print-schema"]).output.utf8).write(to: folder.file("printed.graphqls"))
+    let fetched = try await run("fetch", server.endpoint)
+    #expect(fetched.status == 0, "\(fetched.errors)")
+    try Data(fetched.output.utf8).write(to: folder.file("fetched.graphqls"))
+    #expect(try await run("diff", "--fail-on", "safe", "printed.graphqls", "fetched.graphqls").status == 0)
+    #expect(try await run("fetch", server.endpoint, "--sorted", "--output", "sorted.graphqls").status == 0)
+    #expect(try await run("print", "sorted.graphqls").output == run("print", "--sorted", "fetched.graphqls").output)
+    #expect(try await run("fetch", server.endpoint, "-o", "result.json").output.isEmpty)
+    #expect(try await run("diff", "--fail-on", "safe", "printed.graphqls", "result.json").status == 0)
+  }
+
+  @Test("generate.14: other servers are asked for as much as they know, with the headers of the command")
+  func fetchingOthers() async throws {
+    let strawberry = try await StrawberryServer()
+    #expect(try await run("fetch", strawberry.endpoint, "-o", "a.graphqls", "--header", "X-Test: 1").errors.isEmpty)
+    let ariadne = try await AriadneServer()
+    #expect(try await run("fetch", ariadne.endpoint, "-o", "b.graphqls").errors.isEmpty)
+    #expect(try await run("check", "a.graphqls").status == 0)
+    #expect(try await run("print", "b.graphqls").output.contains("type Room"))
+  }
+
+  @Test(
+    "generate.14: a server without introspection is said, after it was asked for each edition",
+    arguments: [
+      ("200 OK", #"{"errors":[{"message":"introspection is off"}]}"#, 1, "introspection is off; ask its operator"),
+      ("400 Bad Request", #"{"errors":[{"message":"introspection is off"}]}"#, 5, "400"),
+      ("200 OK", #"{"data":{"__schema":{"types":[{"name":"A"}]}}}"#, 6, "its kind is not"),
+    ])
+  func refusedFetch(status: String, body: String, exit: Int32, message: String) async throws {
+    let server = try ScriptedServer(
+      ScriptedServer.answering { _, peer in try peer.respond(status, headers: "Content-Type: application/json\r\n", body: body) })
+    let fetched = try await run("fetch", "http://127.0.0.1:\(server.port)/", "-o", "none.graphqls")
+    #expect(fetched.status == exit && fetched.errors.contains(message), "\(fetched)")
+    #expect(!FileManager.default.fileExists(atPath: folder.file("none.graphqls").path))
+    #expect(try await run("fetch").status == 2)
   }
 
   @Test("generate.14: differences fail from a severity on")

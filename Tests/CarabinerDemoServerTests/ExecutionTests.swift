@@ -1,3 +1,4 @@
+import CarabinerSchema
 import CarabinerWire
 import Testing
 
@@ -51,6 +52,35 @@ struct ExecutionTests {
       ("{ __typename book(id: 1) @skip(if: true) { id } }", #"{"__typename":"Query"}"#),
     ])
   func queries(document: String, expected: String) async throws {
+    #expect(try await data(document).description == expected)
+  }
+
+  @Test(
+    "schema.2, generate.14: the introspection result has the schema, by the query of each edition",
+    arguments: IntrospectionQuery.Edition.allCases)
+  func introspection(edition: IntrospectionQuery.Edition) async throws {
+    let result = try await run(IntrospectionQuery(edition).document)
+    #expect(try Schema(introspection: result) == .library)
+  }
+
+  @Test(
+    "a type is described by its name, also one of introspection",
+    arguments: [
+      (
+        "{ __type(name: \"Genre\") { __typename kind name fields { name } } }",
+        #"{"__type":{"__typename":"__Type","kind":"ENUM","name":"Genre","fields":null}}"#
+      ),
+      (
+        "{ __type(name: \"SearchResult\") { possibleTypes { name } } }",
+        #"{"__type":{"possibleTypes":[{"name":"Book"},{"name":"Author"}]}}"#
+      ),
+      (
+        "{ __type(name: \"__EnumValue\") { ...F } } fragment F on __Type { fields { name } }",
+        #"{"__type":{"fields":[{"name":"name"},{"name":"description"},{"name":"isDeprecated"},{"name":"deprecationReason"}]}}"#
+      ),
+      ("{ __type(name: \"Nothing\") { name } }", #"{"__type":null}"#),
+    ])
+  func describedType(document: String, expected: String) async throws {
     #expect(try await data(document).description == expected)
   }
 

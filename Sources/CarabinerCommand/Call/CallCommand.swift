@@ -127,19 +127,11 @@ struct CallCommand: AsyncParsableCommand {
   // MARK: Arguments
 
   private func hostConfiguration() throws -> PluginHost.Configuration {
-    var configuration = PluginHost.Configuration()
+    var configuration = PluginHost.Configuration.once(trust, pluginCache)
     configuration.endpoint = endpoint
     configuration.headers = try HeaderArgument.fields(header)
     configuration.wire = WireChoice(
       certificateAuthorityFile: cacert, protocolWithoutManifest: self.protocol == .grpcWeb ? .grpcWeb : .connect)
-    // The manifest is read once and never compared, and crashes are not counted.
-    configuration.pinsFiles = false
-    configuration.trust = trust.policy
-    pluginCache.configure(&configuration)
-    configuration.countsCrashes = false
-    configuration.timingInterval = 0
-    configuration.secrets = Terminal.secrets
-    configuration.warning = { Terminal.complain("warning: \($0)") }
     return configuration
   }
 

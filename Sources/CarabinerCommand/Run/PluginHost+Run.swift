@@ -12,6 +12,21 @@ extension ApolloClient {
   }
 }
 
+extension PluginHost.Configuration {
+  /// The configuration of a command that runs one operation: the manifest is read once and never compared, and crashes are not counted.
+  static func once(_ trust: TrustOptions, _ pluginCache: PluginCacheOptions) -> Self {
+    var configuration = Self()
+    configuration.pinsFiles = false
+    configuration.trust = trust.policy
+    pluginCache.configure(&configuration)
+    configuration.countsCrashes = false
+    configuration.timingInterval = 0
+    configuration.secrets = Terminal.secrets
+    configuration.warning = { Terminal.complain("warning: \($0)") }
+    return configuration
+  }
+}
+
 extension PluginHost {
   /// Runs `body`, then shuts the host down, also after an error.
   func untilShutDown<Value>(_ body: () async throws -> Value) async throws -> Value {

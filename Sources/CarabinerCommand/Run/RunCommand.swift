@@ -158,7 +158,7 @@ struct RunCommand: AsyncParsableCommand {
   // MARK: Arguments
 
   private func hostConfiguration() throws -> PluginHost.Configuration {
-    var configuration = PluginHost.Configuration()
+    var configuration = PluginHost.Configuration.once(trust, pluginCache)
     configuration.endpoint = endpoint
     configuration.headers = try HeaderArgument.fields(header)
     configuration.requestTimeout = timeout
@@ -166,14 +166,6 @@ struct RunCommand: AsyncParsableCommand {
     configuration.wire = WireChoice(
       usesGET: get, usesPersistedQueries: apq, webSocket: websocket, webSocketProtocol: websocketProtocol,
       certificateAuthorityFile: cacert)
-    // The manifest is read once and never compared, and crashes are not counted.
-    configuration.pinsFiles = false
-    configuration.trust = trust.policy
-    pluginCache.configure(&configuration)
-    configuration.countsCrashes = false
-    configuration.timingInterval = 0
-    configuration.secrets = Terminal.secrets
-    configuration.warning = { Terminal.complain("warning: \($0)") }
     return configuration
   }
 

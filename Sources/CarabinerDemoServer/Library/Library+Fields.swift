@@ -1,3 +1,4 @@
+internal import CarabinerSchema
 internal import CarabinerWire
 
 extension Library {
@@ -20,6 +21,7 @@ extension Library {
       } else {
         throw FieldFailure("the label has fallen off", code: "NO_LABEL")
       }
+    case .introspection(let object): FieldValue(Schema.library.introspection(field, of: object, arguments: arguments))
     }
   }
 
@@ -47,7 +49,9 @@ extension Library {
       return .leaf("done")
     case "echoHeader":
       return .leaf(context.headers[(arguments["name"]?.string ?? "").lowercased()].map { .string($0) } ?? .null)
-    default: throw unknown(field)
+    default:
+      guard let value = Schema.library.introspection(field, arguments: arguments) else { throw unknown(field) }
+      return FieldValue(value)
     }
   }
 

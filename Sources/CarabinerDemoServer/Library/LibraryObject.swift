@@ -1,3 +1,4 @@
+internal import CarabinerSchema
 internal import CarabinerWire
 
 /// An object that has fields.
@@ -8,6 +9,7 @@ enum LibraryObject: Sendable {
   case book(Book)
   case author(Author)
   case shelf
+  case introspection(IntrospectionObject)
 
   /// The object's type in the schema.
   var typeName: String {
@@ -18,6 +20,7 @@ enum LibraryObject: Sendable {
     case .book: "Book"
     case .author: "Author"
     case .shelf: "Shelf"
+    case .introspection(let object): object.typeName
     }
   }
 }
@@ -29,6 +32,15 @@ enum FieldValue: Sendable {
   case list([FieldValue])
 
   static let null = FieldValue.leaf(.null)
+
+  init(_ value: IntrospectionValue) {
+    self =
+      switch value {
+      case .leaf(let leaf): .leaf(leaf)
+      case .object(let object): .object(.introspection(object))
+      case .list(let values): .list(values.map { FieldValue($0) })
+      }
+  }
 
   static func book(_ book: Book?) -> FieldValue { book.map { .object(.book($0)) } ?? .null }
   static func author(_ author: Author?) -> FieldValue { author.map { .object(.author($0)) } ?? .null }

@@ -6,7 +6,7 @@ extension Planner {
   ///
   /// The check is per object type: fragments that never apply to the same object cannot conflict.
   mutating func checkConflicts(_ selections: [PlannedSelection], of type: String, depth: Int = 1) {
-    for objectType in schema.type(named: type).map(schema.possibleTypes) ?? [] {
+    for objectType in schema.selectedType(named: type).map(schema.possibleTypes) ?? [] {
       for fields in FieldGroups(selections, for: objectType.name, includingDeferred: true).fields {
         guard let first = fields.first, problems.isEmpty, depth <= limits.depth else { return }
         for other in fields.dropFirst()

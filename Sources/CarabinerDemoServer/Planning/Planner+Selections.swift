@@ -56,11 +56,11 @@ extension Planner {
     on condition: String, _ children: [LocatedSelection], in type: String, _ directives: DirectiveEffect,
     at place: GraphQLPlaces.Place, depth: Int
   ) -> PlannedSelection? {
-    guard let conditionType = schema.type(named: condition), conditionType.isComposite else {
+    guard let conditionType = schema.selectedType(named: condition), conditionType.isComposite else {
       complain("there is no object, interface or union \(condition.debugDescription)", at: place)
       return nil
     }
-    guard let parent = schema.type(named: type), schema.overlap(conditionType, parent) else {
+    guard let parent = schema.selectedType(named: type), conditionType === parent || schema.overlap(conditionType, parent) else {
       complain("a \(type) is never a \(condition)", at: place)
       return nil
     }
@@ -75,19 +75,14 @@ extension Planner {
   private mutating func field(
     _ field: GraphQLDocument.Field, _ located: LocatedSelection, of type: String, depth: Int
   ) -> PlannedField? {
-    let typeName = Schema.Field.typeName
-    guard let definition = field.name == typeName.name ? typeName : schema.field(field.name, of: type) else {
-      let hint =
-        field.name.hasPrefix("__")
-        ? "; this server has no introspection, GET /schema shows the schema"
-        : suggestion(for: field.name, in: type)
-      complain("\(type) has no field \(field.name.debugDescription)\(hint)", at: located.place)
+    guard let definition = schema.selectedType(named: type).flatMap({ schema.field(field.name, selectedOn: $0) }) else {
+      complain("\(type) has no field \(field.name.debugDescription)\(suggestion(for: field.name, in: type))", at: located.place)
       return nil
     }
     let arguments = arguments(
       field.arguments, definition.arguments, of: "field \(field.name.debugDescription)", at: located.place)
     let fieldType = definition.type.name
-    let isComposite = schema.type(named: fieldType)?.isComposite == true
+    let isComposite = schema.selectedType(named: fieldType)?.isComposite == true
     if isComposite, field.selectionSet.isEmpty {
       complain(
         "\(field.name.debugDescription) is of type \(definition.type): add a selection of its fields", at: located.place)

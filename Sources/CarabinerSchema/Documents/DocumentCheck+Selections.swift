@@ -96,7 +96,7 @@ extension DocumentCheck {
     var type = parent
     if let name = fragment.typeCondition {
       checkCondition(name, of: "the fragment", at: takePart())
-      type = schema?.type(named: name).flatMap { $0.isComposite ? $0 : nil }
+      type = schema?.selectedType(named: name).flatMap { $0.isComposite ? $0 : nil }
       checkFit(type, in: parent, "the fragment", at: offset)
     }
     let conditions = read(fragment.directives, on: .inlineFragment, in: parent)

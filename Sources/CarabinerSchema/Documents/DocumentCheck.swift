@@ -47,7 +47,7 @@ struct DocumentCheck {
       switch definition {
       case .operation(let operation): types.append(schema?.rootType(of: operation.type))
       case .fragment(let fragment):
-        types.append(schema?.type(named: fragment.typeCondition).flatMap { $0.isComposite ? $0 : nil })
+        types.append(schema?.selectedType(named: fragment.typeCondition).flatMap { $0.isComposite ? $0 : nil })
         if fragments[fragment.name] == nil { fragments[fragment.name] = number }
       }
     }
@@ -135,7 +135,7 @@ struct DocumentCheck {
   /// Checks the type of a fragment.
   mutating func checkCondition(_ name: String, of owner: @autoclosure () -> String, at offset: Int) {
     guard let schema else { return }
-    guard let type = schema.type(named: name) else { return reportUnknown(type: name, at: offset) }
+    guard let type = schema.selectedType(named: name) else { return reportUnknown(type: name, at: offset) }
     if !type.isComposite {
       report(
         .fragmentsOnCompositeTypes,
