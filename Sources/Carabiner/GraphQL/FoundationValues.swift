@@ -8,13 +8,20 @@ extension JSONTape {
   ///
   /// - Throws: ``JSONError``, `DecodingError`.
   static func graphQLData<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
-    try decode(type, from: bytes, readsNumbersAsStrings: true, foreign: FoundationValues.make)
+    try JSONTapeDecoder(reading: bytes).decode(type)
   }
 
-  /// Decodes the GraphQL data of an entry.
-  func graphQLData<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8], at place: Int) throws -> Value {
-    try decode(type, from: bytes, at: place, readsNumbersAsStrings: true, foreign: FoundationValues.make)
+  /// A decoder of the GraphQL data of an entry.
+  func graphQLDecoder(of bytes: [UInt8], at place: Int) -> JSONTapeDecoder {
+    decoder(of: bytes, at: place, readsNumbersAsStrings: true, foreign: FoundationValues.make)
   }
+}
+
+extension JSONTapeDecoder {
+  /// A decoder of GraphQL data.
+  ///
+  /// - Throws: ``JSONError`` if the text is not JSON.
+  init(reading bytes: [UInt8]) throws { self = try JSONTape(scanning: bytes.span).graphQLDecoder(of: bytes, at: 0) }
 }
 
 /// The Foundation types that Foundation's JSON decoder handles specially.

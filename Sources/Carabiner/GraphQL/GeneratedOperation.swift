@@ -1,7 +1,7 @@
 public import CarabinerWire
 
 /// An operation whose name, document and hash are constants. Generated operations conform to it.
-public protocol GeneratedOperation: GraphQLOperation, Hashable {
+public protocol GeneratedOperation: GraphQLOperation, Hashable where Data: SelectionSet {
   /// The operation's name in the document.
   static var operationName: String { get }
   /// The text of the document, with the fragments that the operation uses.
@@ -24,4 +24,7 @@ extension GeneratedOperation {
   }
 
   public func write(to variables: inout ObjectWriter) {}
+
+  /// Reads the data without `Decodable`.
+  public static func data(reading reader: ValueReader) throws -> Data { try Data.value(reading: reader) }
 }

@@ -26,11 +26,18 @@ public protocol GraphQLOperation: Sendable {
   ///
   /// A ``JSONRequest`` starts with it as ``WireOverrides/extensions``. Interceptors add members there, and theirs win.
   var extensions: JSONObject { get }
+
+  /// Reads the `data` member of a response.
+  ///
+  /// - Throws: `DecodingError` if it does not fit ``Data``.
+  static func data(reading reader: ValueReader) throws -> Data
 }
 
 extension GraphQLOperation {
   public var variables: JSONObject { [:] }
   public var extensions: JSONObject { [:] }
+
+  public static func data(reading reader: ValueReader) throws -> Data { try reader.decode(Data.self) }
 
   /// The operation's name in messages.
   package var displayName: String { operationName.map { "\(operationType) \($0)" } ?? "an anonymous \(operationType)" }

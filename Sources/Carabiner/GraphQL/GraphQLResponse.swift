@@ -105,12 +105,12 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
   private static func decode(_ bytes: Data, of body: ResponseBody, _ tape: JSONTape?) throws -> Operation.Data {
     do {
       if let tape, let place = body.dataPlace(on: tape) {
-        return try tape.graphQLData(Operation.Data.self, from: [UInt8](body.bytes), at: place)
+        return try Operation.data(reading: ValueReader(tape.graphQLDecoder(of: [UInt8](body.bytes), at: place)))
       }
       if Operation.Data.self == JSONValue.self, let value = try JSONValue(parsing: [UInt8](bytes)) as? Operation.Data {
         return value
       }
-      return try JSONTape.graphQLData(Operation.Data.self, from: [UInt8](bytes))
+      return try Operation.data(reading: ValueReader(JSONTapeDecoder(reading: [UInt8](bytes))))
     } catch {
       throw ResponseParsingError(
         .dataMismatch,

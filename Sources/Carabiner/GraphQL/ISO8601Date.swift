@@ -2,7 +2,7 @@ public import CarabinerWire
 public import FoundationEssentials
 
 /// A point in time as a text such as `2026-01-31T12:00:00Z`, with or without a fraction of a second.
-public struct ISO8601Date: ScalarCoding, Codable {
+public struct ISO8601Date: ScalarCoding, ResponseValue, Codable {
   private let date: Date
 
   /// Reads the text.

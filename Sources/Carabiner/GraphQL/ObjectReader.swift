@@ -1,30 +1,46 @@
-/// Reads the members of an object for a ``SelectionSet``.
+internal import CarabinerWire
+
+/// Reads the members of an object for a ``SelectionSet``, in any order.
 public struct ObjectReader {
-  private let members: KeyedDecodingContainer<MemberName>
+  private let object: JSONTapeDecoder
+
+  /// - Throws: `DecodingError` if the value is not an object.
+  init(_ decoder: JSONTapeDecoder) throws {
+    try decoder.requireObject()
+    object = decoder
+  }
 
   /// Reads the object at the place of a decoder.
   ///
   /// - Throws: An error of the decoder if the value is not an object.
-  public init(_ decoder: any Decoder) throws { members = try decoder.container(keyedBy: MemberName.self) }
+  init(_ decoder: any Decoder) throws {
+    if let decoder = decoder as? JSONTapeDecoder {
+      try self.init(decoder)
+    } else {
+      // A decoder of another library. Its value becomes a text.
+      try self.init(JSONTapeDecoder(reading: try JSONValue(from: decoder).serialized()))
+    }
+  }
 
   /// The value of a member that the response has, which may be null.
-  public func value<Value: Decodable>(_ name: String) throws -> Value {
-    try members.decode(Value.self, forKey: MemberName(stringValue: name))
+  public func value<Value: ResponseValue>(_ name: String) throws -> Value {
+    try Value.value(reading: ValueReader(object.requiredMember(name)))
   }
 
   /// The value of a member of another form in JSON.
-  public func value<Coding: ScalarCoding & Decodable>(_ name: String, as coding: Coding.Type) throws -> Coding.Value {
+  public func value<Coding: ScalarCoding & ResponseValue>(_ name: String, as coding: Coding.Type) throws -> Coding.Value {
     Coding.value(of: try value(name))
   }
 
   /// The value of a member of another form in JSON, with `@include` or `@skip`; nil if it is missing or null.
-  public func conditional<Coding: ScalarCoding & Decodable>(_ name: String, as coding: Coding.Type) throws -> Coding.Value? {
+  public func conditional<Coding: ScalarCoding & ResponseValue>(_ name: String, as coding: Coding.Type) throws -> Coding.Value? {
     Coding?.value(of: try conditional(name))
   }
 
   /// The value of a member with `@include` or `@skip`; nil if it is missing or null.
-  public func conditional<Value: Decodable>(_ name: String) throws -> Value? {
-    try members.decodeIfPresent(Value.self, forKey: MemberName(stringValue: name))
+  public func conditional<Value: ResponseValue>(_ name: String) throws -> Value? {
+    guard let member = object.member(name), !member.decodeNil() else { return nil }
+    return try Value.value(reading: ValueReader(member))
   }
 
   /// The members that a fragment selects of the same object.
@@ -65,13 +81,4 @@ public struct ObjectReader {
   public func deferred<Fragment: SelectionSet>() throws -> Deferred<Fragment> { Deferred(try conditionalFragment()) }
 
   private func typeName() throws -> String { try value("__typename") }
-
-  private struct MemberName: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-
-    init(stringValue: String) { self.stringValue = stringValue }
-
-    init?(intValue: Int) { nil }
-  }
 }

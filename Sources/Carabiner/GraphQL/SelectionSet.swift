@@ -3,7 +3,7 @@ public import CarabinerWire
 /// The fields of an object that a document selects. Generated types conform to it.
 ///
 /// It is `Codable` by the same two functions that read and write it.
-public protocol SelectionSet: GraphQLValue, Codable {
+public protocol SelectionSet: GraphQLValue, ResponseValue, Codable {
   /// Reads the selected members of an object.
   ///
   /// - Throws: An error of the decoder if a member is missing or has the wrong type.
@@ -15,6 +15,8 @@ public protocol SelectionSet: GraphQLValue, Codable {
 
 extension SelectionSet {
   public init(from decoder: any Decoder) throws { try self.init(reading: ObjectReader(decoder)) }
+
+  public static func value(reading reader: ValueReader) throws -> Self { try Self(reading: ObjectReader(reader.decoder)) }
 
   public func encode(to encoder: any Encoder) throws {
     var writer = ObjectWriter()

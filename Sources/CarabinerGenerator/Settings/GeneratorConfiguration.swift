@@ -12,7 +12,7 @@ public struct GeneratorConfiguration: Sendable, Hashable {
 
   /// The Swift type of a custom scalar.
   public struct Scalar: Sendable, Hashable {
-    /// The name of the type. It is `Decodable` and a `GraphQLValue`.
+    /// The name of the type. It is a `GraphQLValue` and a `ResponseValue`.
     public var type: String
     /// The module of the type; nil for the module of the generated code, and for the standard library.
     public var module: String?

@@ -1,7 +1,7 @@
 internal import Carabiner
 internal import Foundation
 
-/// The operation of the mock response as a generated type.
+/// The operation of the mock response as a type that a person wrote.
 private struct ItemsQuery: GraphQLQuery {
   struct Data: Decodable, Sendable {
     struct Item: Decodable, Sendable {
@@ -46,16 +46,8 @@ extension Subject {
       return { try await host.run($0) }
     },
     Subject("chain.mock.uncached") { _ in try uncached(MockedHost()) },
-    Subject("chain.mock.typed") { _ in
-      let host = try MockedHost()
-      return { count in
-        for _ in 0..<count {
-          let response = try await host.client.fetch(
-            query: ItemsQuery(), cachePolicy: CachePolicy.Query.SingleResponse.networkOnly, configuration: uncached)
-          guard try response.data?.items.count == 9 else { throw SubjectError(description: "not all items came") }
-        }
-      }
-    },
+    Subject("chain.mock.typed") { _ in try typed(MockedHost(), ItemsQuery()) { $0.items.count } },
+    Subject("chain.mock.generated") { _ in try typed(MockedHost(), GeneratedItemsQuery()) { $0.items.count } },
     Subject("chain.mock.plain") { _ in
       try uncached(
         MockedHost(WithoutJSON(parser: ConstantParser(body: ResponseBody(Data(Samples.response(items: 9)))))))
@@ -76,6 +68,18 @@ extension Subject {
       try await uncached(MockedHost(retired: 300, PluginCopies(of: "\(plugins)/noop.so")))
     },
   ]
+
+  private static func typed<Query: GraphQLQuery>(
+    _ host: MockedHost, _ query: Query, _ items: @escaping @Sendable (Query.Data) -> Int
+  ) -> Work {
+    { count in
+      for _ in 0..<count {
+        let response = try await host.client.fetch(
+          query: query, cachePolicy: CachePolicy.Query.SingleResponse.networkOnly, configuration: uncached)
+        guard try response.data.map(items) == 9 else { throw SubjectError(description: "not all items came") }
+      }
+    }
+  }
 
   private static func uncached(_ host: MockedHost) -> Work {
     { count in

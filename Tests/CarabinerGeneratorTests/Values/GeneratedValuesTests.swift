@@ -64,10 +64,40 @@ struct GeneratedValuesTests {
     #expect(SearchQuery(by: .published(day)).variables == ["by": ["published": "2026-01-31T12:00:00Z"]])
   }
 
-  @Test("generate.3: the decoder of the library reads the same values")
-  func tape() throws {
-    let data = try JSONTape.graphQLData(BookQuery.Data.self, from: Array(book.utf8))
-    #expect(try data == read(BookQuery.Data.self, book))
+  @Test("generate.9: data reads itself from the text of a response, in any order of fields, and equals what a decoder reads")
+  func text() throws {
+    func data(_ text: String) throws -> BookQuery.Data {
+      try BookQuery.data(reading: ValueReader(JSONTapeDecoder(reading: Array(text.utf8))))
+    }
+    func reversed(_ json: JSONValue) -> JSONValue {
+      switch json {
+      case .object(let object): .object(object.members.reversed().reduce(into: JSONObject()) { $0[$1.key] = reversed($1.value) })
+      case .array(let elements): .array(elements.map(reversed))
+      default: json
+      }
+    }
+    let read = try data(book)
+    #expect(try read == self.read(BookQuery.Data.self, book))
+    #expect(try read == data(reversed(JSONValue(parsing: book)).description))
+    #expect(try JSONTape.graphQLData(BookQuery.Data.self, from: Array(book.utf8)) == read)
+  }
+
+  @Test(
+    "generate.9: a value that does not fit is an error with its path",
+    arguments: [
+      ("\"title\": \"Eden\"", "\"other\": 1", "book.author.books[0].title is missing"),
+      ("\"stars\": 5", "\"stars\": \"5\"", "at the field book.reviews[0].stars"),
+      ("[\"NOVEL\"]", "\"NOVEL\"", "at the field book.genres"), ("[\"NOVEL\"]", "[null]", "at the field book.genres[0]"),
+      ("{\"__typename\": \"Person\"", "[], \"old\": {\"__typename\": \"Person\"", "at the field book.author"),
+      ("\"https://example.com/1\"", "1", "at the field book.page"),
+      ("\"2026-02-01T00:00:00Z\"", "\"today\"", "at the field book.lent"),
+    ])
+  func misfits(old: String, new: String, message: String) throws {
+    let text = book.replacing(old, with: new)
+    #expect(text != book)
+    let response = try GraphQLResponse<BookQuery>(json: ["data": JSONValue(parsing: text)])
+    let error = #expect(throws: ResponseParsingError.self) { try response.data }
+    #expect(error?.message.contains(message) == true, "\(String(describing: error))")
   }
 
   @Test("generate.6: unknown values of enumerations survive")

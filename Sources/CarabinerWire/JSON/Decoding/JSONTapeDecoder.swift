@@ -27,9 +27,16 @@ extension JSONTape {
     _ type: Value.Type, from bytes: [UInt8], at place: Int, readsNumbersAsStrings: Bool = false,
     foreign: @escaping ForeignTypes = { _, _ in nil }
   ) throws -> Value {
+    try decoder(of: bytes, at: place, readsNumbersAsStrings: readsNumbersAsStrings, foreign: foreign).decode(type)
+  }
+
+  /// A decoder of the value of an entry, with the parameters of ``decode(_:from:at:readsNumbersAsStrings:foreign:)``.
+  package func decoder(
+    of bytes: [UInt8], at place: Int, readsNumbersAsStrings: Bool, foreign: @escaping ForeignTypes
+  ) -> JSONTapeDecoder {
     let text = TapeText(
       bytes, entries, root: Int32(truncatingIfNeeded: place), readsNumbersAsStrings: readsNumbersAsStrings, foreign: foreign)
-    return try JSONTapeDecoder(text, text.root, depth: 0).decode(type)
+    return JSONTapeDecoder(text, text.root, depth: 0)
   }
 }
 
@@ -97,7 +104,7 @@ extension JSONTapeDecoder: SingleValueDecodingContainer {
 
   /// Decodes a type that is not plain, or was not decoded before. A separate function, because looking up these types takes time.
   @inline(never) private func decodeUncommon<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    if type == [String].self { return unsafe unsafeBitCast(try elements(String.self), to: Value.self) }
+    if type == [String].self { return unsafe unsafeBitCast(try strings(), to: Value.self) }
     if type == [Int].self { return unsafe unsafeBitCast(try elements(Int.self), to: Value.self) }
     if type == [Double].self { return unsafe unsafeBitCast(try elements(Double.self), to: Value.self) }
     switch text.forms[type] {
@@ -111,6 +118,11 @@ extension JSONTapeDecoder: SingleValueDecodingContainer {
     text.forms[type] = if let type = type as? any TapeArray.Type { .array(type) } else { .plain }
     return try decode(type)
   }
+
+  /// The elements of a list of strings.
+  ///
+  /// - Throws: `DecodingError` if the value is another one.
+  package func strings() throws -> [String] { try elements(String.self) }
 
   private func elements<Element: TapeScalar>(_ type: Element.Type) throws -> [Element] {
     guard text.isArray(entry) else { throw text.mismatch([Any].self, entry) }

@@ -4,7 +4,8 @@ extension Benchmark {
   static let chains: [Benchmark] = [
     subject("chain.mock", "the default chain, cache write included, over a constant 1 KB"),
     subject("chain.mock.uncached", "the same without a cache write"),
-    subject("chain.mock.typed", "the same, its data decoded into a type"),
+    subject("chain.mock.typed", "the same, its data decoded into a Decodable type"),
+    subject("chain.mock.generated", "the same, its data read by a generated type"),
     subject("chain.mock.plain", "the same without JSON: what the chain itself costs"),
   ]
 
