@@ -72,7 +72,7 @@ internal import Synchronization
     let status = unsafe interceptor.table.interceptor.create?(host, lent.lend(info, named: "crb_create_info"), &memory, &why)
     testHost.leave()
     guard let status = status, status == Status.ok else {
-      unsafe lookForLostText(why, "create() of \(interceptor.id)")
+      unsafe lookForLostText(&why, "create() of \(interceptor.id)")
       throw unsafe CreationFailure(
         status: status ?? Status.invalid, reason: why.message.text, isValidation: false, leftInstance: memory != nil)
     }
@@ -80,10 +80,11 @@ internal import Synchronization
   }
 
   /// Reports a reason whose text lies below the frame of the host, where the frame of the plugin was.
-  private static func lookForLostText(_ why: crb_error, _ place: String) {
+  ///
+  /// - Parameter why: The variable of the frame that called the plugin.
+  private static func lookForLostText(_ why: inout crb_error, _ place: String) {
     guard let text = unsafe why.message.ptr else { return }
-    var here: UInt = 0
-    let frame = unsafe withUnsafeMutablePointer(to: &here) { UInt(bitPattern: $0) }
+    let frame = unsafe withUnsafeMutablePointer(to: &why) { UInt(bitPattern: $0) }
     let address = UInt(bitPattern: text)
     guard address < frame, frame - address < 1 << 20, unsafe CTestHost_place(text, text) == CTESTHOST_ON_STACK else { return }
     TestHost.current.breach("LC02", "the text of `why` is on the stack of a function that has returned", at: place)
