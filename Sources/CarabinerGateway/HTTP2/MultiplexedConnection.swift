@@ -2,7 +2,8 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTP2
 
-/// Counts an HTTP/2 connection once and closes it gracefully. Its streams have a `ConnectionHandler` each.
+/// Counts an HTTP/2 connection once, asks its client for signs of life, and closes it gracefully. Its streams have a `ConnectionHandler`
+/// each.
 final class MultiplexedConnection: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame
   typealias OutboundOut = HTTP2Frame
@@ -15,6 +16,8 @@ final class MultiplexedConnection: ChannelInboundHandler {
   private static let minimumReadableHead = 128 << 10
   /// The number of CONTINUATION frames that a head may have beside those that its size needs.
   private static let spareContinuations = 8
+  /// The data of pings that ask for a sign of life. The library has other data for those of a shutdown.
+  private static let pingData: UInt64 = 0
   /// How long input is discarded before the close, so that the client can read the GOAWAY frame.
   private static let closeGrace = TimeAmount.seconds(1)
 
@@ -23,6 +26,8 @@ final class MultiplexedConnection: ChannelInboundHandler {
   private let ledger: StreamLedger
   private let limits: GatewayLimits
   private var isEnding = false
+  private var isDraining = false
+  private var upkeep: ConnectionUpkeep
   private var context: ChannelHandlerContext?
 
   private init(_ connections: OpenConnections, _ limits: GatewayLimits, _ frames: FrameOutlet, _ ledger: StreamLedger) {
@@ -30,6 +35,7 @@ final class MultiplexedConnection: ChannelInboundHandler {
     self.limits = limits
     self.frames = frames
     self.ledger = ledger
+    upkeep = ConnectionUpkeep(limits, at: .now())
   }
 
   /// Adds the handlers for HTTP/2 to a connection.
@@ -39,15 +45,12 @@ final class MultiplexedConnection: ChannelInboundHandler {
   ) throws {
     let limits = settings.limits
     let pipeline = channel.pipeline.syncOperations
-    let upkeep = NIOHTTP2ServerConnectionManagementHandler(
-      eventLoop: channel.eventLoop,
-      configuration: .init(
-        maxIdleTime: limits.idleTimeout, maxAge: nil, maxGraceTime: nil,
-        keepalive: .init(pingInterval: limits.keepAlive, ackTimeout: limits.keepAlive)))
+    let shutdown = NIOHTTP2ServerConnectionManagementHandler(
+      eventLoop: channel.eventLoop, configuration: .init(maxIdleTime: nil, maxAge: nil, maxGraceTime: nil, keepalive: nil))
     let open = NIOLoopBoundBox(0, eventLoop: channel.eventLoop)
     let unsent = UnsentBytes(channel, of: connections.unsent)
     let clock = NIOLoopBound(ConnectionClock(channel.eventLoop, limits), eventLoop: channel.eventLoop)
-    let ledger = StreamLedger(upkeep, channel.eventLoop)
+    let ledger = StreamLedger(shutdown, channel.eventLoop)
     let frames = FrameOutlet(maximumIdleFrames: limits.maximumIdleFrames)
     let bytes = NIOLoopBound(FieldBytes(), eventLoop: channel.eventLoop)
     try pipeline.addHandler(frames)
@@ -72,9 +75,7 @@ final class MultiplexedConnection: ChannelInboundHandler {
       }
     }
     let connection = MultiplexedConnection(connections, limits, frames, ledger)
-    try pipeline.addHandlers([connection, upkeep])
-    // The idle timeout starts with the connection, not with its first stream.
-    try pipeline.context(handler: connection).fireChannelActive()
+    try pipeline.addHandlers([connection, shutdown])
   }
 
   private static func connection(_ limits: GatewayLimits) -> NIOHTTP2Handler.ConnectionConfiguration {
@@ -99,6 +100,7 @@ final class MultiplexedConnection: ChannelInboundHandler {
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
+    keepUp(context)
     frames.onGoAway = { [weak self] in self?.awaitAcknowledgement() }
     frames.onFlood = { [weak self] in
       if let self, let context = self.context { end(.enhanceYourCalm, context, after: Self.closeGrace) }
@@ -106,6 +108,32 @@ final class MultiplexedConnection: ChannelInboundHandler {
   }
 
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    upkeep.didRead(at: context.eventLoop.now)
+    context.fireChannelReadComplete()
+  }
+
+  private func keepUp(_ context: ChannelHandlerContext) {
+    let now = context.eventLoop.now
+    switch upkeep.step(at: now, idleSince: ledger.idleSince) {
+    case .wait: break
+    case .ping:
+      let ping = HTTP2Frame(streamID: .rootStream, payload: .ping(HTTP2PingData(withInteger: Self.pingData), ack: false))
+      context.writeAndFlush(wrapOutboundOut(ping), promise: nil)
+    case .close: return drain(context)
+    }
+    context.eventLoop.watch(self, until: upkeep.due(after: now, idleSince: ledger.idleSince)) { connection in
+      guard !connection.isDraining, !connection.isEnding, let context = connection.context else { return }
+      connection.keepUp(context)
+    }
+  }
+
+  /// Lets open streams finish. GOAWAY asks the client not to open new ones.
+  private func drain(_ context: ChannelHandlerContext) {
+    isDraining = true
+    context.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+  }
 
   /// Closes the connection if the client does not acknowledge the shutdown in time. The library sends GOAWAY and a ping, and
   /// sends the final GOAWAY only when the ping is answered.
@@ -123,8 +151,7 @@ final class MultiplexedConnection: ChannelInboundHandler {
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     switch event {
-    // Open streams may finish, and GOAWAY asks the client not to open new ones.
-    case is OpenConnections.Drain: context.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+    case is OpenConnections.Drain: drain(context)
     case ChannelEvent.inputClosed, is OpenConnections.End: end(.noError, context, after: nil)
     case is UnsentBytes.Overflow: end(.enhanceYourCalm, context, after: nil)
     default: context.fireUserInboundEventTriggered(event)
@@ -151,9 +178,8 @@ final class MultiplexedConnection: ChannelInboundHandler {
     }
     guard let grace else { return context.close(promise: nil) }
     frames.ignoresInput = true
-    let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
     context.close(mode: .output, promise: nil)
-    context.eventLoop.scheduleTask(in: grace) { bound.value.close(promise: nil) }
+    context.eventLoop.watch(self, until: context.eventLoop.now + grace) { $0.context?.close(promise: nil) }
   }
 }
 

@@ -10,23 +10,29 @@ struct StreamLedger: NIOHTTP2StreamDelegate {
     var open: Set<HTTP2StreamID> = []
     var closedEarly: Set<HTTP2StreamID> = []
     var last = HTTP2StreamID.rootStream
+    var idleSince: NIODeadline?
   }
 
   private let upkeep: NIOHTTP2ServerConnectionManagementHandler.HTTP2StreamDelegate
+  private let loop: any EventLoop
   private let state: NIOLoopBoundBox<State>
 
   init(_ upkeep: NIOHTTP2ServerConnectionManagementHandler, _ loop: any EventLoop) {
     self.upkeep = upkeep.http2StreamDelegate
-    state = NIOLoopBoundBox(State(), eventLoop: loop)
+    self.loop = loop
+    state = NIOLoopBoundBox(State(idleSince: loop.now), eventLoop: loop)
   }
 
   /// The highest stream identifier of a request.
   var last: HTTP2StreamID { state.value.last }
+  /// When the last stream ended, or the connection began; nil if a stream is open.
+  var idleSince: NIODeadline? { state.value.idleSince }
 
   func streamCreated(_ id: HTTP2StreamID, channel: any Channel) {
     state.value.last = max(id, state.value.last)
     guard state.value.closedEarly.remove(id) == nil else { return }
     state.value.open.insert(id)
+    state.value.idleSince = nil
     upkeep.streamCreated(id, channel: channel)
   }
 
@@ -35,6 +41,7 @@ struct StreamLedger: NIOHTTP2StreamDelegate {
       state.value.closedEarly.insert(id)
       return
     }
+    if state.value.open.isEmpty { state.value.idleSince = loop.now }
     upkeep.streamClosed(id, channel: channel)
   }
 }
