@@ -42,8 +42,10 @@ def machine():
     processor = pathlib.Path("/proc/cpuinfo").read_text()
     names = re.findall(r"^(?:model name|CPU part)\s*: (.*)", processor, re.M)
     flags = set((re.findall(r"^(?:flags|Features)\s*: (.*)", processor, re.M) or [""])[0].split())
+    # Different processors have one name.
+    kinds = [f", {word} {value[1]}" for word in ("cpu family", "model") if (value := re.search(rf"^{word}\s*: (\d+)", processor, re.M))]
     return {
-        "processor": names[0] if names else "unknown",
+        "processor": (names[0] if names else "unknown") + "".join(kinds),
         "features": " ".join(feature for feature in FEATURES.split() if feature in flags),
         "libc": said("dpkg-query", "-W", "-f", "${Version}", "libc6") or said("getconf", "GNU_LIBC_VERSION"),
         "swift": (re.findall(r"\((swift\S*)\)", said("swift", "--version")) or ["unknown"])[0],
