@@ -256,7 +256,7 @@ struct CacheCommandTests {
     async let held = ToolRun(
       URL(filePath: "/usr/bin/env"), ["sqlite3", path],
       input: "BEGIN IMMEDIATE;\n.shell touch \(holder)\n.shell while test -e \(holder); do sleep 0.02; done\nCOMMIT;\n")
-    while !FileManager.default.fileExists(atPath: holder) { try await Task.sleep(for: .milliseconds(10)) }
+    #expect(await eventually { FileManager.default.fileExists(atPath: holder) })
     #expect(try await cache("ls", "Book:1").status == 0)
     let refused = try await cache("rm", "--all")
     #expect(refused.status == 3)

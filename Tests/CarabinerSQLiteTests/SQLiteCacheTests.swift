@@ -211,7 +211,7 @@ struct SQLiteCacheTests {
     async let held = ToolRun(
       URL(filePath: "/usr/bin/env"), ["sqlite3", path],
       input: "BEGIN IMMEDIATE;\n.shell touch \(holder)\n.shell while test -e \(holder); do sleep 0.02; done\nCOMMIT;\n")
-    while !FileManager.default.fileExists(atPath: holder) { try await Task.sleep(for: .milliseconds(10)) }
+    #expect(await eventually { FileManager.default.fileExists(atPath: holder) })
     #expect(await code { try await publish(Self.data, to: store) } == .locked)
     #expect(try await store.load(hero) != nil, "readers do not wait for a writer")
     try FileManager.default.removeItem(atPath: holder)

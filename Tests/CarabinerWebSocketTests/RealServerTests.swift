@@ -92,7 +92,7 @@ struct RealServerTests {
     let client = try ApolloClient.socket(server.url()) { $0.webSocketProtocol = dialect }
     let forever = DynamicOperation(document: "subscription { forever }", operationType: .subscription)
     for try await response in try client.results(of: forever) where try response.data?["forever"]?.int == 3 { break }
-    while try await server.subscriptions() != (running: 0, ended: 1) { try await Task.sleep(for: .milliseconds(10)) }
+    #expect(await eventually { try await server.subscriptions() == (running: 0, ended: 1) })
   }
 
   @Test("I2: a plugin sees results that come over the socket")

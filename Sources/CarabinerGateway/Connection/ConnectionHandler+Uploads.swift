@@ -72,10 +72,14 @@ extension ConnectionHandler {
   }
 
   private func resumeReading() {
-    guard let context, owesRead else { return }
+    if let context, owesRead { read(context: context) }
+  }
+
+  /// Nothing is owed once a read has passed. From now on, the client may be late.
+  func endSuspension(_ context: ChannelHandlerContext) {
+    guard owesRead else { return }
     owesRead = false
     if case .uploading(let upload) = state, deadline != nil { awaitBytes(before: upload.end, context) }
-    read(context: context)
   }
 
   // MARK: A response before the end of the body

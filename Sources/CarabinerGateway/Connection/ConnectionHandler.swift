@@ -204,7 +204,9 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     switch state {
     case .answering where !held.isEmpty, .sending: owesRead = true
     case .uploading(let upload) where upload.body.isFull(): suspend(upload)
-    default: context.read()
+    default:
+      endSuspension(context)
+      context.read()
     }
   }
 

@@ -5,6 +5,7 @@ import CarabinerManifest
 import Foundation
 import ScriptedServer
 import Synchronization
+import TestTools
 import Testing
 
 @testable import CarabinerHost
@@ -24,10 +25,7 @@ struct WatchingTests {
     }
   }
 
-  /// Waits until a condition is true. A test that hangs is ended by its runner.
-  private func wait(until condition: () async throws -> Bool) async throws {
-    while try await !condition() { try await Task.sleep(for: .milliseconds(2)) }
-  }
+  private func wait(until condition: () async throws -> Bool) async throws { try #require(await eventually(condition)) }
 
   private func isHealthy(_ service: UpstreamService) -> Bool { service.status["endpoints"]?[0]?["healthy"] == true }
 
