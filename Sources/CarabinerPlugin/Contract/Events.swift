@@ -19,6 +19,8 @@ internal import CCarabiner
   public var isIncremental: Bool { unsafe raw.pointee.flags & UInt32(CRB_RESULT_INCREMENTAL) != 0 }
   /// Whether a plugin made the result instead of a server. Caches do not store such results.
   public var isSynthetic: Bool { unsafe raw.pointee.flags & UInt32(CRB_RESULT_SYNTHETIC) != 0 }
+  /// The flags that a result in place of this one has.
+  var keptFlags: UInt32 { unsafe raw.pointee.flags & UInt32(CRB_RESULT_HAS_NEXT | CRB_RESULT_INCREMENTAL) }
   /// Whether the response has errors. Nothing is copied.
   public var hasErrors: Bool { unsafe raw.pointee.errors.ptr != nil }
   /// The whole response object, as JSON.

@@ -39,6 +39,13 @@ public enum GraphQL {
   /// A call in a hook of a GraphQL stage.
   public struct Call: StageCall {
     public let core: CallCore
+    /// The flags of a result that replaces the current one: more may follow it, and it may be a part of a response.
+    let resultFlags: UInt32
+
+    init(core: CallCore, resultFlags: UInt32 = 0) {
+      self.core = core
+      self.resultFlags = resultFlags
+    }
 
     /// The operation's name; nil for an anonymous one.
     public var operationName: String? { get throws { try text(of: .operationName) } }
@@ -61,10 +68,10 @@ public enum GraphQL {
     /// Adds a header to those already there.
     public func addHeader(_ name: String, _ value: String) throws { try changeHeader(name, value, UInt32(CRB_HEADER_APPEND)) }
 
-    /// Stages a whole response. With `.continue` it replaces the result; in `onEnd` it is appended.
+    /// Stages a whole response. With `.continue` it replaces the result, and keeps whether more results follow; in `onEnd` it is appended.
     public func emit(_ json: String) throws { try emit(try core.host.buffer(json.utf8)) }
     /// Stages a whole response without a copy.
-    public func emit(_ json: consuming Buffer) throws { try stage(CRB_EMIT_RESULT, json, 0) }
+    public func emit(_ json: consuming Buffer) throws { try stage(CRB_EMIT_RESULT, json, Int(resultFlags)) }
 
     /// In `onRequest`: responds without sending the request. `return try call.respond(json)`
     public func respond(_ json: String) throws -> Verdict {
@@ -97,7 +104,9 @@ extension GraphQL.Stage {
 
 extension GraphQL.OnResult {
   func run(_ core: CallCore, _ result: borrowing ResultEvent, _ word: UnsafeMutableRawPointer?) throws -> Verdict {
-    try unsafe GraphQLState.kept(at: word) { try onResult(GraphQL.Call(core: core), result, &$0) }
+    try unsafe GraphQLState.kept(at: word) {
+      try onResult(GraphQL.Call(core: core, resultFlags: result.keptFlags), result, &$0)
+    }
   }
 }
 

@@ -7,6 +7,9 @@
 #include "later.hpp"
 
 namespace crb {
+namespace detail {
+struct ResultFlags;
+}
 namespace graphql {
 
 /// A GraphQL operation that passes a GraphQL stage.
@@ -24,9 +27,12 @@ class Call : public detail::Suspendable<Call> {
   void set_header(std::string_view name, std::string_view value, bool append = false) { change_header(name, value, append); }
   void remove_header(std::string_view name) { drop_header(name); }
 
-  /// Stages a whole response. With Continue it replaces the current result; in on_end it is added after the last result.
-  void emit(std::string_view json, uint32_t flags = 0) { stage(CRB_EMIT_RESULT, buffer(json), flags); }
-  void emit(Buffer json, uint32_t flags = 0) { stage(CRB_EMIT_RESULT, std::move(json), flags); }
+  /// Stages a whole response. With Continue it replaces the current result, and keeps whether more results follow; in on_end it is added
+  /// after the last result.
+  void emit(std::string_view json) { emit(json, result_flags_); }
+  void emit(std::string_view json, uint32_t flags) { stage(CRB_EMIT_RESULT, buffer(json), flags); }
+  void emit(Buffer json) { emit(std::move(json), result_flags_); }
+  void emit(Buffer json, uint32_t flags) { stage(CRB_EMIT_RESULT, std::move(json), flags); }
 
   /// In on_request: responds with this result. `return call.respond(json);`
   Verdict respond(std::string_view json, uint32_t flags = CRB_RESULT_SYNTHETIC) {
@@ -34,7 +40,8 @@ class Call : public detail::Suspendable<Call> {
     return Verdict::Respond;
   }
   /// In on_result: passes this result on instead. `return call.replace(json);`
-  Verdict replace(std::string_view json, uint32_t flags = 0) {
+  Verdict replace(std::string_view json) { return replace(json, result_flags_); }
+  Verdict replace(std::string_view json, uint32_t flags) {
     emit(json, flags);
     return Verdict::Continue;
   }
@@ -45,6 +52,11 @@ class Call : public detail::Suspendable<Call> {
   }
   /// Restarts the call at the first GraphQL stage. `return call.retry();`
   Verdict retry(std::chrono::nanoseconds delay = std::chrono::nanoseconds(0)) { return again(CRB_RETRY_CHAIN, delay); }
+
+ private:
+  friend struct detail::ResultFlags;
+  /// The flags of a result that replaces the current one.
+  uint32_t result_flags_ = 0;
 };
 
 /// A call that was cancelled.

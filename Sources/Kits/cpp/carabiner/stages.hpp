@@ -78,9 +78,19 @@ crb_verdict further(void *inst, crb_call handle, void *state) noexcept {
   return call.returned(guarded(handle, [&] { return Hook::call(plugin<P>(inst), call); }));
 }
 
+/// A result in place of another one keeps whether more results follow, and whether it is a part of a response.
+struct ResultFlags {
+  template <class Call, class Raw>
+  static void keep(Call &, const Raw &) {}
+  static void keep(graphql::Call &call, const crb_result &raw) {
+    call.result_flags_ = raw.flags & (CRB_RESULT_HAS_NEXT | CRB_RESULT_INCREMENTAL);
+  }
+};
+
 template <class Hook, class P, class Call, class Event, class Raw>
 crb_verdict further_with(void *inst, crb_call handle, void *state, const Raw *raw) noexcept {
   Call call(Place{core_of(inst), handle, static_cast<State *>(state), nullptr});
+  ResultFlags::keep(call, *raw);
   const Event event(*raw);
   return call.returned(guarded(handle, [&] { return Hook::call(plugin<P>(inst), call, event); }));
 }

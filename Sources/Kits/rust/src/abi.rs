@@ -89,6 +89,25 @@ pub struct Value {
     pub v: View,
 }
 
+const RESULT_HAS_NEXT: u32 = 1 << 1;
+const RESULT_INCREMENTAL: u32 = 1 << 2;
+
+/// An event of a hook.
+pub trait Event {
+    /// The flags that a result in place of this one has: more results may follow it, and it may be a part of a response.
+    fn kept_flags(&self) -> u32 {
+        0
+    }
+}
+impl Event for Head {}
+impl Event for Chunk {}
+impl Event for ErrorInfo {}
+impl Event for ResultInfo {
+    fn kept_flags(&self) -> u32 {
+        self.flags & (RESULT_HAS_NEXT | RESULT_INCREMENTAL)
+    }
+}
+
 pub type RequestHook = unsafe extern "C" fn(*mut c_void, u64, *mut *mut c_void) -> Verdict;
 pub type FirstHeadHook = unsafe extern "C" fn(*mut c_void, u64, *mut *mut c_void, *const Head) -> Verdict;
 pub type ResultHook = unsafe extern "C" fn(*mut c_void, u64, *mut c_void, *const ResultInfo) -> Verdict;

@@ -21,13 +21,15 @@ pub struct Call<Kind: 'static> {
     pub(crate) handle: u64,
     pub(crate) host: Host,
     pub(crate) gate: Option<Arc<Gate>>,
+    /// The flags of a result that replaces the current one.
+    pub(crate) result_flags: u32,
     // Not Send: one thread at a time.
     kind: PhantomData<*mut Kind>,
 }
 
 impl<Kind: 'static> Call<Kind> {
     pub(crate) fn new(handle: u64, host: Host) -> Call<Kind> {
-        Call { handle, host, gate: None, kind: PhantomData }
+        Call { handle, host, gate: None, result_flags: 0, kind: PhantomData }
     }
 
     // Facts.

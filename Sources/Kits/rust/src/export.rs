@@ -136,6 +136,7 @@ macro_rules! hooks {
                 ) -> i32 {
                     unsafe {
                         hook(instance, call, |plugin: &P, call| {
+                            call.result_flags = abi::Event::kept_flags(&*$raw);
                             with_state(word, |state: &mut <P as $stage>::State| {
                                 <P as $trait>::$function(plugin, call, state, &$event(&*$raw))
                             })

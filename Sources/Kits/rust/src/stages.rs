@@ -140,13 +140,14 @@ pub mod graphql {
             self.set_part(Parts::EXTENSIONS, json.as_bytes(), "the extensions")
         }
 
-        /// Stages a whole response. With CONTINUE it replaces the current result; in `on_end` it is added after the last result.
+        /// Stages a whole response. With CONTINUE it replaces the current result, and keeps whether more results follow; in `on_end` it is
+        /// added after the last result.
         pub fn emit(&self, json: &str) -> Result<(), Failure> {
-            self.stage(EMIT_RESULT, self.buffer(json.as_bytes())?, 0)
+            self.emit_buffer(self.buffer(json.as_bytes())?)
         }
         /// Like [`Call::emit`], without a copy.
         pub fn emit_buffer(&self, json: Buffer) -> Result<(), Failure> {
-            self.stage(EMIT_RESULT, json, 0)
+            self.stage(EMIT_RESULT, json, self.result_flags)
         }
         /// In `on_request`: responds with this result. `return call.respond(json)`
         pub fn respond(&self, json: &str) -> Answer {

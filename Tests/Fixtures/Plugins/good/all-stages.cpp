@@ -132,7 +132,7 @@ class Waiter {
 class AllStages {
  public:
   static constexpr crb::Identity identity{"org.carabiner.test.good-cpp", "1.0.0"};
-  static constexpr crb::Parts graphql{CRB_PART_OPERATION_NAME | CRB_PART_ERRORS, CRB_PART_HEADERS};
+  static constexpr crb::Parts graphql{CRB_PART_OPERATION_NAME | CRB_PART_ERRORS | CRB_PART_JSON, CRB_PART_HEADERS | CRB_PART_JSON};
   static constexpr crb::Parts http{CRB_PART_HEADERS | CRB_PART_CHUNK, CRB_PART_HEADERS};
   static constexpr crb::Parts cache{CRB_PART_OPERATION_NAME | CRB_PART_DOCUMENT | CRB_PART_VARIABLES | CRB_PART_HEADERS |
                                     CRB_PART_JSON | CRB_PART_ERRORS};
@@ -176,6 +176,9 @@ class AllStages {
   }
   void on_result(crb::graphql::Call &call, const crb::Result &result) {
     if (result.errors) call.state<Failures>()->count++;
+    // One of several results: it is replaced by an equal one, and the kit keeps that more follow.
+    const bool is_one_of_several = (result.flags & CRB_RESULT_HAS_NEXT) && !(result.flags & CRB_RESULT_INCREMENTAL);
+    if (is_one_of_several && result.json) call.emit(*result.json);
   }
   Verdict on_error(crb::graphql::Call &call, const crb::Error &) {
     call.state<Failures>()->count++;

@@ -62,8 +62,8 @@ impl SelfTests for AllStages {
 impl graphql::Stage for AllStages {
     /// The number of failed results and attempts.
     type State = u32;
-    const NEEDS: Parts = Parts::OPERATION_NAME.and(Parts::ERRORS);
-    const MUTATES: Parts = Parts::HEADERS;
+    const NEEDS: Parts = Parts::OPERATION_NAME.and(Parts::ERRORS).and(Parts::JSON);
+    const MUTATES: Parts = Parts::HEADERS.and(Parts::JSON);
 
     fn on_request(&self, call: &mut graphql::Call, failures: &mut u32) -> Answer {
         *failures = 0;
@@ -73,9 +73,13 @@ impl graphql::Stage for AllStages {
 }
 
 impl graphql::OnResult for AllStages {
-    fn on_result(&self, _: &mut graphql::Call, failures: &mut u32, result: &ResultEvent) -> Answer {
+    fn on_result(&self, call: &mut graphql::Call, failures: &mut u32, result: &ResultEvent) -> Answer {
         *failures += u32::from(result.errors().is_some());
-        Ok(Verdict::CONTINUE)
+        // One of several results: it is replaced by an equal one, and the kit keeps that more follow.
+        match result.json() {
+            Some(json) if result.has_next() && !result.is_incremental() => call.replace(json),
+            _ => Ok(Verdict::CONTINUE),
+        }
     }
 }
 

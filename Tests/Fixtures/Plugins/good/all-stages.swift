@@ -49,7 +49,7 @@ struct Failures: CallState {
 
 /// Sends the server whether the operation has a name, and counts failures.
 extension AllStages: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError, GraphQL.OnEnd {
-  static var graphQL: StageParts { StageParts(needs: [.operationName, .errors], mutates: .headers) }
+  static var graphQL: StageParts { StageParts(needs: [.operationName, .errors, .json], mutates: [.headers, .json]) }
 
   func onRequest(_ call: GraphQL.Call, _ failures: inout Failures) throws -> Verdict {
     failures.count = 0
@@ -57,9 +57,11 @@ extension AllStages: GraphQL.Stage, GraphQL.OnResult, GraphQL.OnError, GraphQL.O
     return .continue
   }
 
-  func onResult(_ call: GraphQL.Call, _ result: borrowing ResultEvent, _ failures: inout Failures) -> Verdict {
+  func onResult(_ call: GraphQL.Call, _ result: borrowing ResultEvent, _ failures: inout Failures) throws -> Verdict {
     if result.hasErrors { failures.count += 1 }
-    return .continue
+    // One of several results: it is replaced by an equal one, and the kit keeps that more follow.
+    guard result.hasNext, !result.isIncremental, let json = result.json else { return .continue }
+    return try call.replace(json)
   }
 
   func onError(_ call: GraphQL.Call, _ error: borrowing ErrorEvent, _ failures: inout Failures) -> Verdict {
