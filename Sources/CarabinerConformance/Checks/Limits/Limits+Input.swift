@@ -169,7 +169,8 @@ extension Check {
     page: Page(
       rule: """
         Texts from outside (operation names, header values, error messages) are logged without control characters, and never used
-        as a format. A line feed or an escape character in a logged line is a warning. A format that is followed usually crashes.
+        as a format. A line feed or an escape character in a logged line is a warning. A format that is followed usually crashes. A line
+        with a NUL byte is longer than its text.
         """,
       reason: """
         With a line feed an attacker writes a complete line into the log. An escape sequence changes the terminal of the reader.
@@ -194,8 +195,19 @@ extension Check {
           $0.chunks = []
           $0.ending = .error(ErrorSample(message: hostile, detail: #"{"a":"%n%s"}"#, origin: hostile))
         },
+        Exchange("an error with long texts") {
+          let long = String(repeating: "long ", count: 2000)
+          $0.operation.name = String(repeating: "Long", count: 2000)
+          $0.results = []
+          $0.chunks = []
+          $0.ending = .error(ErrorSample(message: long, detail: "{\"a\":\"\(long)\"}", origin: long))
+        },
       ])
       for line in trial.testHost.state.withLock({ $0.logged }) {
+        trial.notes.expect(
+          !line.utf8.contains(0),
+          "it logs a NUL byte after \(line.utf8.prefix { $0 != 0 }.count) bytes: is the length that of the text in the buffer?",
+          at: trial.interceptor.id)
         if line.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
           trial.notes.warn(
             "it logs control characters of a foreign text: \(line.debugDescription.prefix(120))", at: trial.interceptor.id)

@@ -6,8 +6,8 @@ extension Check {
     "ME12", level: 5, "does not use memory after free()",
     page: Page(
       rule: """
-        The plugin neither reads nor writes nor frees memory that it has freed: in a later hook, in release(), in destroy(), or on
-        its own threads. In this check each allocation of the library by libc or operator new has its own pages, which become
+        The plugin neither reads nor writes nor frees memory that it has freed: in a later hook, in release(), in destroy(), in a timer
+        that is still armed then, or on its own threads. In this check each allocation of the library by libc or operator new has its own pages, which become
         inaccessible at free(). Allocations of Swift's run time are not checked.
         """,
       reason: """
@@ -34,6 +34,9 @@ extension Check {
       instance.drain()
       instance.destroy()
       trial.testHost.collectTouches(at: "\(trial.interceptor.id) destroy")
+      // Services may call back for what was asked before.
+      trial.testHost.timers.doHeld()
+      trial.testHost.collectTouches(at: "\(trial.interceptor.id), in a callback after destroy()")
     })
 }
 

@@ -115,10 +115,36 @@ private enum CacheConfusion {
       sample { $0.headers.append(HeaderSample(name: "Authorization", value: "Bearer two", isSensitive: true)) }
     ),
     (
+      "the end of a long Authorization", sample { $0.headers.append(longToken("one")) },
+      sample { $0.headers.append(longToken("two")) }
+    ),
+    (
+      "white space in a text of the document", sample { $0.document = "{ search(text: \"a  b\") { id } }" },
+      sample { $0.document = "{ search(text: \"a b\") { id } }" }
+    ),
+    (
+      "a comma in a text of the document", sample { $0.document = "{ search(text: \"a, b\") { id } }" },
+      sample { $0.document = "{ search(text: \"a b\") { id } }" }
+    ),
+    (
+      "white space in a text of the variables", sample { $0.variables = "{\"text\":\"a  b\"}" },
+      sample { $0.variables = "{\"text\":\"a b\"}" }
+    ),
+    (
+      "the case of a text of the variables", sample { $0.variables = "{\"text\":\"Solaris\"}" },
+      sample { $0.variables = "{\"text\":\"solaris\"}" }
+    ),
+    (
       "whether Authorization is there",
       sample { $0.headers.append(HeaderSample(name: "Authorization", value: "Bearer one", isSensitive: true)) }, sample { _ in }
     ),
   ]
+
+  /// The beginning is that of all web tokens of one issuer.
+  private static func longToken(_ end: String) -> HeaderSample {
+    let issuer = "eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCIsImtpZCI6ImJvb2tzIn0.\(String(repeating: "aXNz", count: 60))"
+    return HeaderSample(name: "Authorization", value: "Bearer \(issuer)\(end)", isSensitive: true)
+  }
 
   private static let both = "query A { a: books { id } } query B { b: books { id } } query y { a } query xy { b }"
 

@@ -77,13 +77,14 @@ extension Check {
       let names = trial.words.names
       func sample(_ change: @escaping (String) -> String) -> Exchange {
         Exchange("headers in another case") { exchange in
-          let known = exchange.request.headers + exchange.head.headers + exchange.operation.headers
-          let fields = names.filter { name in !known.contains { $0.name.lowercased() == name.lowercased() } }.map {
-            HeaderSample(name: $0, value: "a=1")
+          func addNames(to headers: inout [HeaderSample]) {
+            for name in names where !headers.contains(where: { $0.name.lowercased() == name.lowercased() }) {
+              headers.append(HeaderSample(name: name, value: "a=1"))
+            }
           }
-          exchange.operation.headers += fields
-          exchange.request.headers += fields
-          exchange.head.headers += fields
+          addNames(to: &exchange.operation.headers)
+          addNames(to: &exchange.request.headers)
+          addNames(to: &exchange.head.headers)
           for index in exchange.request.headers.indices {
             exchange.request.headers[index].name = change(exchange.request.headers[index].name)
           }

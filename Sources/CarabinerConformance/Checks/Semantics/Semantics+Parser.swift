@@ -7,7 +7,8 @@ extension Check {
     "SE11", level: 3, "a parser gives the same results for any chunks",
     page: Page(
       rule: """
-        The results of a body do not depend on its chunks. A body with a text of 200 KiB is read like a short one, and gives one result.
+        The results of a body do not depend on its chunks. A body with a text of 200 KiB is read like a short one, and gives one result. A
+        last line without a line feed counts, or the body is refused.
         """,
       reason: "The network decides where a body is cut, and it differs each time.",
       example: #"""
@@ -35,10 +36,21 @@ extension Check {
             at: trial.interceptor.id)
         }
       }
+      try? readsLastLine(trial)
     })
 }
 
 extension Check {
+  /// Reads lines of which the last one has no line feed.
+  private static func readsLastLine(_ trial: InterceptorTrial) throws {
+    try ParserTrial(trial).everyBody(of: ["lines"]) { body, exchange, travel in
+      let (whole, open) = (travel(exchange([body])), travel(exchange([Array(body.dropLast())])))
+      trial.notes.expect(
+        open.elements == whole.elements || open.verdict == Verdict.fail, "a last line without a line feed is lost",
+        at: trial.interceptor.id)
+    }
+  }
+
   /// Looks for a word with characters beyond U+FFFF, where its beginning is.
   private static func keepsCharacters(_ trial: InterceptorTrial, _ body: [UInt8], _ reading: ParserTrial.Reading) {
     let word = ParserTrial.foreignWord

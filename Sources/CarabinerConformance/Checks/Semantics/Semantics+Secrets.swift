@@ -36,7 +36,8 @@ extension Check {
         }
       }
       let (request, response) = (fields("the request"), fields("the response"))
-      let exchanges = Exchange.usual.map { usual in
+      let refused = [401, 500].map { status in Exchange("a response with status \(status)") { $0.head.status = status } }
+      let exchanges = (Exchange.usual + refused).map { usual in
         var exchange = usual
         exchange.operation.headers += request
         exchange.request.headers += request

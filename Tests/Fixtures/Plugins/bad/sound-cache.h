@@ -13,6 +13,10 @@
 #define ONLY_QUERIES(call) (host->operation_type(call) == CRB_OPERATION_QUERY)
 #define ONLY_WHOLE(result) (!((result)->flags & (CRB_RESULT_HAS_NEXT | CRB_RESULT_INCREMENTAL | CRB_RESULT_SYNTHETIC)))
 #define ONLY_GOOD(result) (!(result)->errors.ptr)
+/* So many bytes of Authorization are in the key. */
+#ifndef AUTHORIZATION_BYTES
+#define AUTHORIZATION_BYTES SIZE_MAX
+#endif
 #ifndef KEEPS
 #define KEEPS(call, result) (ONLY_QUERIES(call) && ONLY_WHOLE(result) && ONLY_GOOD(result))
 #endif
@@ -32,7 +36,7 @@ static size_t key_of(crb_call call, char *key, size_t room) {
   for (size_t index = 0; index <= sizeof parts / sizeof *parts; index++) {
     crb_view part = {NULL, 0}, name = {(const uint8_t *)"Authorization", 13};
     if (index < sizeof parts / sizeof *parts) host->field_get(call, parts[index], &part);
-    else host->header_get(call, name, &part);
+    else if (host->header_get(call, name, &part) == CRB_OK && part.len > AUTHORIZATION_BYTES) part.len = AUTHORIZATION_BYTES;
     size_t length = part.ptr ? part.len : SIZE_MAX;
     if (sizeof length + part.len > room - used) return 0;
     memcpy(key + used, &length, sizeof length);
