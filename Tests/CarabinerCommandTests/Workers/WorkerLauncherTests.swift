@@ -94,7 +94,9 @@ struct WorkerLauncherTests {
       return try await group.reduce(into: []) { $0.append($1) }
     }
     #expect(trials.allSatisfy { $0.end.cause == .exit(0) }, "\(trials)")
-    #expect(Set(trials.map(\.process)).subtracting([0]).count > 1)
+    // A worker that ended before the host looked has no number.
+    let processes = trials.map(\.process).filter { $0 != 0 }
+    #expect(Set(processes).count == processes.count, "\(processes)")
   }
 
   @Test("T50: 200 starts leave no descriptor open")
