@@ -2,8 +2,8 @@ internal import NIOCore
 
 /// The one timer of a connection, which checks the deadlines of its request, or of all its HTTP/2 streams.
 ///
-/// A timer for each stream would stay in the event loop for seconds after its stream. The HTTP/2 library cancels a timer for each
-/// stream, for which the loop searches all of its timers, so each stream would slow down the following ones.
+/// A timer for each stream would stay in the event loop for seconds after its stream, and the loop searches all of its timers to cancel
+/// one.
 final class ConnectionClock {
   private let loop: any EventLoop
   /// The longest time until the timer fires. It is not longer than any time limit, so a deadline that is set meanwhile is not missed.

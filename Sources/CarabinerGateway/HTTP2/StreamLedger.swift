@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import NIOHTTP2
 
-/// Reports the streams of a connection to the handler that manages its lifetime, in a valid order.
+/// Reports the streams of a connection to the handler that shuts it down gracefully, in a valid order.
 ///
 /// If a stream is answered while it is opened, the library reports it as closed before it reports it as created. Passed on in
 /// that order, it would count as open for ever.
@@ -13,12 +13,12 @@ struct StreamLedger: NIOHTTP2StreamDelegate {
     var idleSince: NIODeadline?
   }
 
-  private let upkeep: NIOHTTP2ServerConnectionManagementHandler.HTTP2StreamDelegate
+  private let shutdown: NIOHTTP2ServerConnectionManagementHandler.HTTP2StreamDelegate
   private let loop: any EventLoop
   private let state: NIOLoopBoundBox<State>
 
-  init(_ upkeep: NIOHTTP2ServerConnectionManagementHandler, _ loop: any EventLoop) {
-    self.upkeep = upkeep.http2StreamDelegate
+  init(_ shutdown: NIOHTTP2ServerConnectionManagementHandler, _ loop: any EventLoop) {
+    self.shutdown = shutdown.http2StreamDelegate
     self.loop = loop
     state = NIOLoopBoundBox(State(idleSince: loop.now), eventLoop: loop)
   }
@@ -33,7 +33,7 @@ struct StreamLedger: NIOHTTP2StreamDelegate {
     guard state.value.closedEarly.remove(id) == nil else { return }
     state.value.open.insert(id)
     state.value.idleSince = nil
-    upkeep.streamCreated(id, channel: channel)
+    shutdown.streamCreated(id, channel: channel)
   }
 
   func streamClosed(_ id: HTTP2StreamID, channel: any Channel) {
@@ -42,6 +42,6 @@ struct StreamLedger: NIOHTTP2StreamDelegate {
       return
     }
     if state.value.open.isEmpty { state.value.idleSince = loop.now }
-    upkeep.streamClosed(id, channel: channel)
+    shutdown.streamClosed(id, channel: channel)
   }
 }
