@@ -21,6 +21,23 @@ struct CheckWarningTests {
     #expect(run.errors.contains(": warning: ") == !isGranted, "\(run.errors)")
   }
 
+  @Test("a kit asks for no service that its plugin does not use: C++, Rust and Swift")
+  func kits() async throws {
+    func file(_ name: String) -> String { CommandRun.root.appending(path: "Plugins/\(name)/build/\(name).so").path }
+    let manifest = try TemporaryFile(
+      """
+      carabiner: 1
+      plugins:
+        - {name: ttl-cache, file: \(file("ttl-cache"))}
+        - {name: complexity-guard, file: \(file("complexity-guard"))}
+        - {name: response-mask, file: \(file("response-mask")), config: {rules: [{path: email, action: remove}]}}
+      chain: {graphql: [response-mask, complexity-guard], cache: [ttl-cache]}
+
+      """)
+    let run = try await CommandRun(["check", "-m", manifest.path])
+    #expect(run.status == 0 && !run.errors.contains("[missingGrant]"), "\(run.errors)")
+  }
+
   @Test("a plugin whose file cannot be replaced often while the gateway runs is a warning with the remedy")
   func reloads() async throws {
     let folder = try FixturePlugin.Folder()

@@ -1,6 +1,6 @@
 """Acts as systemd for a program: provides its socket and receives its notifications. Prints notifications and responses, one per line.
 
-With --watch among the arguments, it changes the manifest after the reload by a signal.
+With --watch among the arguments, it changes the manifest after the reload by a signal. With --admin, it asks for a reload after that.
 
 usage: service_manager.py COMMAND ARGUMENT...
 """
@@ -52,6 +52,10 @@ with tempfile.TemporaryDirectory() as folder:
         if "--watch" in sys.argv:
             with open(sys.argv[sys.argv.index("-m") + 1], "a") as manifest:
                 manifest.write("headers: {x-a: b}\n")
+            say()
+        if "--admin" in sys.argv:
+            admin = sys.argv[sys.argv.index("--admin") + 1]
+            subprocess.run([sys.argv[1], "reload", "--admin", admin], check=True, stdout=subprocess.DEVNULL)
             say()
         process.terminate()
         say()

@@ -125,7 +125,7 @@ extension Exchange {
     return lengths + [
       Exchange("a formatted body") {
         $0.request.body = Array("{\n  \"query\" : \"{ books { id } }\"\n}\n".utf8)
-        $0.chunks = [Array("{\n  \"data\" : {\n    \"books\" : [ ".utf8), Array("{ \"id\" : \"a b\" } ]\n  }\n}\n".utf8)]
+        $0.chunks = ["{\n  \"data\" : {\n    \"books\" : [ ", "{ \"id\" : \"a b\" } ]\n  }\n}", "\n"].map { Array($0.utf8) }
       },
       Exchange("a response with long cookies") {
         $0.head.headers += (0..<3).map { HeaderSample(name: "Set-Cookie", value: "c\($0)=\(long); Path=/", isSensitive: true) }

@@ -5,6 +5,9 @@ internal import Glibc
 
 /// One hook: called, waited for, and judged.
 extension ExchangeRunner {
+  /// How many hooks a plugin may leave pending before it is waited for less.
+  private static let maximumAbandoned = 3
+
   typealias StatePlace = UnsafeMutablePointer<UnsafeMutableRawPointer?>
 
   /// Runs a hook to its completion and returns its verdict; an illegal verdict counts as a failure, as in a host.
@@ -90,8 +93,8 @@ extension ExchangeRunner {
       if look() { return token.verdict ?? Verdict.fail }
       // Nothing else wakes it: a cancelled call must end by itself, and no other call may wait forever.
       if isCancelled(call) {
-        if testHost.resumed.wait(settings.grace, until: look) { return token.verdict ?? Verdict.fail }
-        testHost.revoke(call)
+        if testHost.resumed.wait(shortened(settings.grace), until: look) { return token.verdict ?? Verdict.fail }
+        abandon(call)
         testHost.breach("ER06", "the hook was not resumed within \(settings.grace) of on_cancel (order: \(schedule))", at: place)
         testHost.timers.doHeld()
         return Verdict.fail
@@ -99,16 +102,26 @@ extension ExchangeRunner {
       testHost.timers.doHeld()
     }
     guard waitPatiently(until: look) else {
-      testHost.revoke(call)
+      abandon(call)
       testHost.breach("ER06", "a pending hook was not resumed within \(settings.patience)", at: place)
       return Verdict.fail
     }
     return token.verdict ?? Verdict.fail
   }
 
+  private func abandon(_ call: TestHostCall) {
+    testHost.revoke(call)
+    testHost.state.withLock { $0.abandonedHooks += 1 }
+  }
+
+  /// A plugin that has left several hooks pending is not waited for as long again, so that its run ends in time.
+  private func shortened(_ duration: Duration) -> Duration {
+    testHost.state.withLock { $0.abandonedHooks } < Self.maximumAbandoned ? duration : min(duration, .milliseconds(100))
+  }
+
   /// Waits as long as a pending hook may wait. A task of the plugin may start late, and arm its timer after all held work was done.
   private func waitPatiently(until look: () -> Bool) -> Bool {
-    let end = ContinuousClock.now + settings.patience
+    let end = ContinuousClock.now + shortened(settings.patience)
     while !testHost.resumed.wait(.milliseconds(20), until: look) {
       guard ContinuousClock.now < end else { return false }
       if settings.schedule != nil { testHost.timers.doHeld() }

@@ -21,6 +21,8 @@ internal import Synchronization
     var revoked: Set<crb_token> = []
     /// Calls with a revoked token: the plugin may still work on them.
     var interrupted: Set<crb_call> = []
+    /// How many hooks were pending for too long.
+    var abandonedHooks = 0
     var buffers = TestHostBuffers()
     /// Whether lent bytes get their own pages, which is slow and finds more breaches.
     var isGuarded = true

@@ -185,6 +185,10 @@ struct IdempotencyTests {
       #expect(answer.status == 200 && !isReplayed(answer), "\(answer.text)")
     }
     #expect(isReplayed(try mutate(gateway, "A", key: "k", "{}", ["X-Client: one"])))
+    // A stored answer is for one client, so a request that could be of either gets none.
+    let both = try mutate(gateway, "A", key: "k", "{}", ["X-Client: one", "X-Client: two"])
+    #expect(both.status == 400 && !isReplayed(both), "\(both.text)")
+    #expect(try code(both) == "CLIENT_KEY_REPEATED")
     #expect(stand.upstream.count == 3)
   }
 

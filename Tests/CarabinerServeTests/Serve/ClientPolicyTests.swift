@@ -50,7 +50,8 @@ struct ClientPolicyTests {
 
   @Test("G22: the list of operations is watched, and a list with a mistake keeps the old one")
   func watchedList() async throws {
-    _ = try folder.write(#"{"one":"{ a }"}"#, to: "operations.json")
+    // Editors of some systems begin a file with a byte order mark.
+    _ = try folder.write("\u{FEFF}" + #"{"one":"{ a }"}"#, to: "operations.json")
     try write("{operations: {allow: {files: [operations.json], mode: document}}}")
     let gateway = try gateway("--watch")
     #expect(try gateway.query("{ a }").status == 200)

@@ -62,7 +62,10 @@ struct PassedHeaderTests {
       endpoint: \(upstream.origin)/graphql
       headers: {x-caller: gateway}
       settings: {websocket: {url: "\(sockets.socketURL)"}, client-awareness: {name: shop}}
-      serve: {forward-headers: [authorization, cookie, "x-*", "apollographql-*"], return-headers: ["x-*"]}
+      serve: {
+        forward-headers: [authorization, cookie, "x-*", "apollographql-*"], return-headers: ["x-*"],
+        connection-init-headers: [authorization, x-user]
+      }
 
       """, to: "chain.yaml")
     let gateway = try ServeProcess(folder, endpoint: nil, ["--http2"])
@@ -104,6 +107,13 @@ struct PassedHeaderTests {
         ])
       #expect(events.text.contains(#"{"data":{"count":1}}"#), "\(events.text)")
     }
-    #expect(handshakes.withLock(\.self) == ["Bearer alice alice gateway - - shop -", "Bearer bob bob gateway - - shop -"])
+    // A browser cannot add fields to a handshake, so its first message has them.
+    let browser = try WebSocketClient(gateway)
+    browser.send(#"{"type":"connection_init","payload":{"headers":{"Authorization":"Bearer carol","X-User":"carol"}}}"#)
+    #expect(browser.message()?["type"] == "connection_ack")
+    browser.subscribe("1", "subscription { count }")
+    #expect(browser.message()?["payload"] == ["data": ["count": 1]])
+    #expect(
+      handshakes.withLock(\.self) == ["alice", "bob", "carol"].map { "Bearer \($0) \($0) gateway - - shop -" })
   }
 }

@@ -38,7 +38,8 @@ extension Check {
     page: Page(
       rule: """
         Variables, extensions and results that a stage writes are JSON objects in UTF-8. Members of `extensions`
-        that other code added stay. A result that a stage replaces keeps its data, in any order of members, and the digits of its numbers.
+        that other code added stay. A result that a stage replaces keeps its data, in any order of members, and the digits of its
+        numbers. What a stage does to one text does not depend on how another one ends.
         """,
       reason: """
         All code shares the extensions: tracing, persisted queries and cost limits use them. A stage that replaces the object
@@ -66,6 +67,7 @@ extension Check {
       }
       let varied = Exchange.varied(trial.words)
       keepsNumbers(trial, instance)
+      try keepsTexts(trial)
       for stage in trial.stages where stage.kind == .graphQL && stage.mutates.contains(.json) {
         for exchange in varied where exchange.results.count == 1 {
           judge(trial.travel([exchange], stage, instance)[0], exchange, trial)
@@ -91,6 +93,36 @@ extension Check {
         trial.notes.expect(
           after.number?.lexeme == before, "it changes the number \(before) of the variables into \(after)",
           at: trial.interceptor.id)
+      }
+    }
+  }
+
+  /// Sends a text after others that end in a backslash or a quotation mark, which may be taken for the end of a text.
+  private static func keepsTexts(_ trial: InterceptorTrial) throws {
+    let ends = ["a", #"a\\\\"#, #"a\""#, #"a\\\""#]
+    for stage in trial.stages where !stage.mutates.isDisjoint(with: [.variables, .json, .body, .chunk]) {
+      let texts = try ends.map { end -> [JSONValue?] in
+        let object = #"{ "alpha" : "\#(end)" , "omega" : "two  words , { \" more }" , "list" : [ "x  y" ] }"#
+        let exchange = Exchange("a text that ends in \(end.suffix(2))") {
+          $0.operation.variables = object
+          $0.results = [ResultSample(data: object)]
+          $0.request.body = Array(#"{ "query" : "{ books { id } }" , "variables" : \#(object) }"#.utf8)
+          $0.chunks = [Array(#"{ "data" : \#(object) }"#.utf8)]
+        }
+        let instance = try trial.instance()
+        defer { instance.destroy() }
+        let passage = trial.travel([exchange], stage, instance)[0]
+        func read(_ bytes: [UInt8]?) -> JSONValue? { bytes.flatMap(StagedJSON.object).map(JSONValue.object) }
+        func texts(_ object: JSONValue?) -> JSONValue? { object.map { .array([$0["omega"] ?? .null, $0["list"] ?? .null]) } }
+        return [
+          texts(read(passage.operation.variables.map { Array($0.utf8) })),
+          texts(read(passage.request.body)?["variables"]),
+          texts(read(passage.elements.flatMap(\.bytes))?["data"]),
+        ]
+      }
+      for (end, found) in zip(ends, texts) where found != texts[0] {
+        trial.notes.fail(
+          "it changes the text after one that ends in \(end.suffix(2))", at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
       }
     }
   }
