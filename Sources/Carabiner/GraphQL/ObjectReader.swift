@@ -23,22 +23,33 @@ public struct ObjectReader {
   }
 
   /// The value of a member that the response has, which may be null.
-  public func value<Value: ResponseValue>(_ name: String) throws -> Value {
+  public func value<Value: ResponseValue>(_ name: StaticString) throws -> Value {
     try Value.value(reading: ValueReader(object.requiredMember(name)))
   }
 
+  // The scalars of GraphQL and lists of strings, because calls of generic functions of another module take several times as long.
+  public func value(_ name: StaticString) throws -> String { try object.string(name) }
+  public func value(_ name: StaticString) throws -> Int { try object.int(name) }
+  public func value(_ name: StaticString) throws -> Double { try object.double(name) }
+  public func value(_ name: StaticString) throws -> Bool { try object.bool(name) }
+  public func value(_ name: StaticString) throws -> [String] { try object.strings(name) }
+  public func value(_ name: StaticString) throws -> String? { try object.nullableString(name) }
+  public func value(_ name: StaticString) throws -> Int? { try object.nullableInt(name) }
+  public func value(_ name: StaticString) throws -> Double? { try object.nullableDouble(name) }
+  public func value(_ name: StaticString) throws -> Bool? { try object.nullableBool(name) }
+
   /// The value of a member of another form in JSON.
-  public func value<Coding: ScalarCoding & ResponseValue>(_ name: String, as coding: Coding.Type) throws -> Coding.Value {
+  public func value<Coding: ScalarCoding & ResponseValue>(_ name: StaticString, as coding: Coding.Type) throws -> Coding.Value {
     Coding.value(of: try value(name))
   }
 
   /// The value of a member of another form in JSON, with `@include` or `@skip`; nil if it is missing or null.
-  public func conditional<Coding: ScalarCoding & ResponseValue>(_ name: String, as coding: Coding.Type) throws -> Coding.Value? {
+  public func conditional<Coding: ScalarCoding & ResponseValue>(_ name: StaticString, as coding: Coding.Type) throws -> Coding.Value? {
     Coding?.value(of: try conditional(name))
   }
 
   /// The value of a member with `@include` or `@skip`; nil if it is missing or null.
-  public func conditional<Value: ResponseValue>(_ name: String) throws -> Value? {
+  public func conditional<Value: ResponseValue>(_ name: StaticString) throws -> Value? {
     guard let member = object.member(name), !member.decodeNil() else { return nil }
     return try Value.value(reading: ValueReader(member))
   }

@@ -7,6 +7,12 @@ extension Span<UInt8> {
     return low | high << 32
   }
 
+  /// Four bytes as a number, as ``word(at:)`` reads eight.
+  @inline(__always) func half(at offset: Int) -> UInt32 {
+    let four = extracting(offset..<offset &+ 4)
+    return UInt32(four[0]) | UInt32(four[1]) << 8 | UInt32(four[2]) << 16 | UInt32(four[3]) << 24
+  }
+
   /// As ``word(at:)``, without a check that the bytes exist.
   @unsafe @inline(__always) func word(atUnchecked offset: Int) -> UInt64 {
     unsafe withUnsafeBytes { unsafe UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }

@@ -1,6 +1,6 @@
 extension JSONStringRange {
   /// The string with resolved escapes. The scanner has validated it.
-  func string(in bytes: Span<UInt8>) -> String {
+  @inline(__always) func string(in bytes: Span<UInt8>) -> String {
     hasEscapes ? unescaped(in: bytes) : String(text: bytes.extracting(range))
   }
 
@@ -48,8 +48,21 @@ extension JSONStringRange {
 }
 
 extension String {
+  /// How many bytes a string holds without memory of its own.
+  private static let inlineBytes = 15
+
   /// Copies bytes that are known to be well-formed UTF-8.
-  init(text bytes: Span<UInt8>) {
+  @inline(__always) init(text bytes: Span<UInt8>) {
+    // Small strings have no memory of their own.
+    self =
+      bytes.count <= Self.inlineBytes
+      ? unsafe String(unsafeUninitializedCapacity: bytes.count) { room in
+        unsafe bytes.withUnsafeBytes { unsafe UnsafeMutableRawBufferPointer(room).copyMemory(from: $0) }
+        return bytes.count
+      } : String(longText: bytes)
+  }
+
+  private init(longText bytes: Span<UInt8>) {
     if bytes.isASCII {
       self.init(copying: unsafe UTF8Span(unchecked: bytes, isKnownASCII: true))
       return

@@ -88,7 +88,7 @@ package struct JSONTape: Sendable {
   }
 
   /// The decoded string of an entry of kind `string` or `escapedString`, or of the name of a member.
-  package static func string(_ entry: Entry, in bytes: Span<UInt8>) -> String {
+  @inline(__always) package static func string(_ entry: Entry, in bytes: Span<UInt8>) -> String {
     JSONStringRange(range: Int(entry.start)..<Int(entry.end), hasEscapes: entry.kind == .escapedString).string(in: bytes)
   }
 }

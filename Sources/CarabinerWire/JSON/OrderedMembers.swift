@@ -115,9 +115,10 @@ extension String {
 
 extension Span<UInt8> {
   /// Compares words, which overlap at the end.
-  @inline(__always) fileprivate func hasSameBytes(as other: Span<UInt8>) -> Bool {
+  @inline(__always) func hasSameBytes(as other: Span<UInt8>) -> Bool {
     guard count == other.count else { return false }
     guard count >= 8 else {
+      if count >= 4 { return half(at: 0) == other.half(at: 0) && half(at: count &- 4) == other.half(at: count &- 4) }
       for offset in indices where self[offset] != other[offset] { return false }
       return true
     }

@@ -79,6 +79,9 @@ struct GeneratedValuesTests {
     let read = try data(book)
     #expect(try read == self.read(BookQuery.Data.self, book))
     #expect(try read == data(reversed(JSONValue(parsing: book)).description))
+    // Escapes in names, and members that nobody selects between the others.
+    let spelled = book.replacing("\"title\":", with: "\"other\": {\"title\": [1]}, \"t\\u0069tle\":")
+    #expect(try spelled != book && read == data(spelled))
     #expect(try JSONTape.graphQLData(BookQuery.Data.self, from: Array(book.utf8)) == read)
   }
 

@@ -64,7 +64,7 @@ package struct JSONTapeDecoder: Decoder {
   /// The value if it is a number.
   ///
   /// - Throws: `DecodingError` if it is not.
-  package func number(_ type: any Any.Type) throws -> JSONNumber { JSONNumber(checked: try digits(type)) }
+  package func number(_ type: any Any.Type) throws -> JSONNumber { JSONNumber(checked: try text.digits(type, entry)) }
 
   /// The text of the value if it is a string.
   ///
@@ -132,7 +132,7 @@ extension JSONTapeDecoder: SingleValueDecodingContainer {
     var elements: [Element] = []
     elements.reserveCapacity(Int(end - next))
     while next < end {
-      elements.append(try Element(reading: JSONTapeDecoder(text, next, depth: depth + 1)))
+      elements.append(try Element(text, next))
       next = text.entries[Int(next)].next
     }
     return elements

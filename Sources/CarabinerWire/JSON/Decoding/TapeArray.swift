@@ -22,9 +22,10 @@ extension Array {
     let end = text.entries[Int(decoder.entry)].next
     // Pointers, because the type of an `OutputSpan` would be looked up for each element.
     unsafe try self.init(unsafeUninitializedCapacity: text.count(of: decoder.entry)) { elements, count in
+      guard let room = elements.baseAddress else { return }
       while next < end, count < elements.count {
-        let element = try read(JSONTapeDecoder(text, next, depth: depth))
-        unsafe elements.initializeElement(at: count, to: element)
+        // Without a name, because a value of a generic type that has one is copied.
+        unsafe (room + count).initialize(to: try read(JSONTapeDecoder(text, next, depth: depth)))
         count += 1
         next = text.entries[Int(next)].next
       }

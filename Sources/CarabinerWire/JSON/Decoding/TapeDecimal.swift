@@ -45,7 +45,7 @@ struct TapeDecimal {
 extension TapeText {
   /// The number of an entry; nil if it has an exponent or many digits.
   func decimal(_ entry: Int32) -> TapeDecimal? {
-    let (bytes, entry) = (bytes, entries[Int(entry)])
-    return TapeDecimal(bytes.span.extracting(Int(entry.start)..<Int(entry.end)))
+    let entry = entries[Int(entry)]
+    return withBytes { TapeDecimal($0.extracting(Int(entry.start)..<Int(entry.end))) }
   }
 }

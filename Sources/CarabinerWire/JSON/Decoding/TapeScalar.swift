@@ -3,56 +3,60 @@ package protocol TapeScalar: Decodable {
   /// Reads a value.
   ///
   /// - Throws: `DecodingError` if the value is of another kind, or out of range.
-  init(reading decoder: JSONTapeDecoder) throws
+  init(_ text: TapeText, _ entry: Int32) throws
 }
 
-extension JSONTapeDecoder {
+extension TapeScalar {
+  @inline(__always) package init(reading decoder: JSONTapeDecoder) throws { try self.init(decoder.text, decoder.entry) }
+}
+
+extension TapeText {
   /// The digits of a number.
-  func digits(_ type: any Any.Type) throws -> String {
-    guard isNumber else { throw text.mismatch(type, entry) }
-    return text.text(of: entry)
+  func digits(_ type: any Any.Type, _ entry: Int32) throws -> String {
+    guard isNumber(entry) else { throw mismatch(type, entry) }
+    return text(of: entry)
   }
 
   /// Whether the value is a number. Other scalars begin with a letter.
-  fileprivate var isNumber: Bool { isScalar && text.firstByte(entry) <= UInt8(ascii: "9") }
+  fileprivate func isNumber(_ entry: Int32) -> Bool { isScalar(entry) && firstByte(entry) <= UInt8(ascii: "9") }
 
-  fileprivate var isScalar: Bool { if case .scalar = text.entries[Int(entry)].kind { true } else { false } }
+  fileprivate func isScalar(_ entry: Int32) -> Bool { if case .scalar = entries[Int(entry)].kind { true } else { false } }
 
-  fileprivate func unrepresentable(_ digits: String) -> DecodingError {
-    corrupted("Number \(digits) is not representable in Swift.")
+  fileprivate func unrepresentable(_ digits: String, _ entry: Int32) -> DecodingError {
+    corrupted(entry, "Number \(digits) is not representable in Swift.")
   }
 }
 
 extension String: TapeScalar {
   /// Also accepts a number as its digits, if that is enabled.
-  package init(reading decoder: JSONTapeDecoder) throws {
-    switch decoder.text.entries[Int(decoder.entry)].kind {
-    case .string, .escapedString: self = decoder.text.text(of: decoder.entry)
-    case .scalar where decoder.text.readsNumbersAsStrings: self = try decoder.digits(String.self)
-    case .null, .scalar, .object, .array: throw decoder.text.mismatch(String.self, decoder.entry)
+  package init(_ text: TapeText, _ entry: Int32) throws {
+    switch text.entries[Int(entry)].kind {
+    case .string, .escapedString: self = text.text(of: entry)
+    case .scalar where text.readsNumbersAsStrings: self = try text.digits(String.self, entry)
+    case .null, .scalar, .object, .array: throw text.mismatch(String.self, entry)
     }
   }
 }
 
 extension Bool: TapeScalar {
-  package init(reading decoder: JSONTapeDecoder) throws {
-    guard decoder.isScalar, decoder.text.firstByte(decoder.entry) >= UInt8(ascii: "f") else {
-      throw decoder.text.mismatch(Bool.self, decoder.entry)
+  package init(_ text: TapeText, _ entry: Int32) throws {
+    guard text.isScalar(entry), text.firstByte(entry) >= UInt8(ascii: "f") else {
+      throw text.mismatch(Bool.self, entry)
     }
-    self = decoder.text.firstByte(decoder.entry) == UInt8(ascii: "t")
+    self = text.firstByte(entry) == UInt8(ascii: "t")
   }
 }
 
 extension TapeScalar where Self: FixedWidthInteger {
   /// Also accepts `1.0` and `1e3`.
-  package init(reading decoder: JSONTapeDecoder) throws {
-    if decoder.isNumber, let number = decoder.text.decimal(decoder.entry), let value = number.int.flatMap(Self.init(exactly:)) {
+  package init(_ text: TapeText, _ entry: Int32) throws {
+    if text.isNumber(entry), let number = text.decimal(entry), let value = number.int.flatMap(Self.init(exactly:)) {
       self = value
       return
     }
-    let digits = try decoder.digits(Self.self)
+    let digits = try text.digits(Self.self, entry)
     guard let value = Self(digits) ?? JSONNumber(checked: digits).int.flatMap(Self.init(exactly:)) else {
-      throw decoder.unrepresentable(digits)
+      throw text.unrepresentable(digits, entry)
     }
     self = value
   }
@@ -60,21 +64,21 @@ extension TapeScalar where Self: FixedWidthInteger {
 
 extension TapeScalar where Self: BinaryFloatingPoint & LosslessStringConvertible {
   /// A number that is too large is an error, not infinity.
-  package init(reading decoder: JSONTapeDecoder) throws {
-    let digits = try decoder.digits(Self.self)
-    guard let value = Self(digits), value.isFinite else { throw decoder.unrepresentable(digits) }
+  package init(_ text: TapeText, _ entry: Int32) throws {
+    let digits = try text.digits(Self.self, entry)
+    guard let value = Self(digits), value.isFinite else { throw text.unrepresentable(digits, entry) }
     self = value
   }
 }
 
 extension Double: TapeScalar {
-  package init(reading decoder: JSONTapeDecoder) throws {
-    if decoder.isNumber, let value = decoder.text.decimal(decoder.entry)?.double {
+  package init(_ text: TapeText, _ entry: Int32) throws {
+    if text.isNumber(entry), let value = text.decimal(entry)?.double {
       self = value
       return
     }
-    let digits = try decoder.digits(Self.self)
-    guard let value = Self(digits), value.isFinite else { throw decoder.unrepresentable(digits) }
+    let digits = try text.digits(Self.self, entry)
+    guard let value = Self(digits), value.isFinite else { throw text.unrepresentable(digits, entry) }
     self = value
   }
 }

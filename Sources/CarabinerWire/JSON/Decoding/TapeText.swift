@@ -1,7 +1,7 @@
 /// A text and the places of its values, shared by all decoders of the text.
 ///
 /// The path of a value is needed only in errors. It is found by walking to the value, so that decoders need not store it.
-final class TapeText {
+package final class TapeText {
   let bytes: [UInt8]
   let entries: [JSONTape.Entry]
   let foreign: JSONTape.ForeignTypes
@@ -13,7 +13,7 @@ final class TapeText {
   var forms = TapeForms()
   /// The member after the last one that was found, by the object's depth: fields mostly are in the order in which they are
   /// decoded.
-  private var hints = InlineArray<16, Hint>(repeating: Hint(object: -1, member: -1))
+  @exclusivity(unchecked) private var hints = InlineArray<16, Hint>(repeating: Hint(object: -1, member: -1))
 
   private struct Hint {
     var object: Int32
@@ -33,8 +33,13 @@ final class TapeText {
 
   /// The text of a number or a Boolean, or the content of a string.
   func text(of entry: Int32) -> String {
-    let bytes = bytes
-    return JSONTape.string(entries[Int(entry)], in: bytes.span)
+    let entry = entries[Int(entry)]
+    return withBytes { JSONTape.string(entry, in: $0) }
+  }
+
+  /// The text, without a reference of its own as a copy of the array would have.
+  @inline(__always) func withBytes<Answer>(_ body: (Span<UInt8>) -> Answer) -> Answer {
+    unsafe bytes.withUnsafeBufferPointer { unsafe body(Span(_unsafeElements: $0)) }
   }
 
   /// The raw JSON of a value.
@@ -62,20 +67,47 @@ final class TapeText {
 
   /// The value of an object's member; nil if there is no such member. If a name is repeated, any of its values may be returned.
   func value(of name: String, in object: Int32, depth: Int32) -> Int32? {
-    let slot = Int(depth & 15)
-    let (first, end) = (object + 1, entries[Int(object)].next)
-    let hinted = hints[slot].object == object ? hints[slot].member : first
-    guard let member = member(name, from: hinted, to: end) ?? member(name, from: first, to: hinted) else { return nil }
-    hints[slot] = Hint(object: object, member: entries[Int(member) + 1].next)
-    return member + 1
+    unsafe name.utf8.withContiguousStorageIfAvailable { unsafe value(of: $0, in: object, depth: depth) } ?? nil
   }
 
-  @inline(__always) private func member(_ name: String, from first: Int32, to end: Int32) -> Int32? {
-    let bytes = bytes
-    var member = first
-    while member < end {
-      if entries[Int(member)].isNamed(name, in: bytes.span) { return member }
-      member = entries[Int(member) + 1].next
+  /// The value of an object's member whose name is a constant.
+  @inline(__always) func value(of name: StaticString, in object: Int32, depth: Int32) -> Int32? {
+    name.withUTF8Buffer { unsafe value(of: $0, in: object, depth: depth) }
+  }
+
+  /// Looks at the member that is expected first, in few instructions.
+  private func value(of name: UnsafeBufferPointer<UInt8>, in object: Int32, depth: Int32) -> Int32? {
+    let (slot, end) = (Int(depth & 15), entries[Int(object)].next)
+    // Safe: a decoder is used on one thread, and nothing is called while the hints are read or written.
+    let hint = unsafe hints[slot]
+    let expected = hint.object == object ? hint.member : object + 1
+    var found: Int32? = expected
+    if unsafe expected >= end || !isName(entries[Int(expected)], name) {
+      found = unsafe search(name, in: object, from: expected)
+    }
+    guard let found else { return nil }
+    unsafe hints[slot] = Hint(object: object, member: entries[Int(found) + 1].next)
+    return found + 1
+  }
+
+  /// Whether a name without escapes has these bytes.
+  @inline(__always) private func isName(_ entry: JSONTape.Entry, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard case .string = entry.kind, Int(entry.end &- entry.start) == name.count else { return false }
+    let name = unsafe Span(_unsafeElements: name)
+    return withBytes { name.hasSameBytes(as: $0.extracting(Int(entry.start)..<Int(entry.end))) }
+  }
+
+  /// Looks at all members, first at those from a place on, and resolves escapes.
+  @inline(never) private func search(_ name: UnsafeBufferPointer<UInt8>, in object: Int32, from place: Int32) -> Int32? {
+    let end = entries[Int(object)].next
+    for (first, end) in [(place, end), (object + 1, min(place, end))] {
+      var member = first
+      while member < end {
+        let entry = entries[Int(member)]
+        if unsafe isName(entry, name) { return member }
+        if case .escapedString = entry.kind, unsafe text(of: member).utf8.elementsEqual(name) { return member }
+        member = entries[Int(member) + 1].next
+      }
     }
     return nil
   }
