@@ -21,6 +21,7 @@ struct ConformTrialCommand: ParsableCommand {
   @Option var keep: [Int] = []
   @Flag var keepNone = false
   @Flag var traced = false
+  @Flag var impatient = false
 
   func validate() throws {
     let places = 0...FuzzOrder.maximumCount
@@ -32,6 +33,7 @@ struct ConformTrialCommand: ParsableCommand {
     options.cases = FuzzOrder(cases: first..<(first + count), kept: keepNone ? [] : keep.isEmpty ? nil : Set(keep))
     options.files = file
     options.isTraced = traced
+    options.isImpatient = impatient
     options.isolation = isolation
     options.confinement = confine
     TrialProcess.run(

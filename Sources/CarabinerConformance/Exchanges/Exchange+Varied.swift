@@ -4,8 +4,8 @@ internal import CarabinerWire
 extension Exchange {
   /// A text longer than the buffers of careless plugins.
   private static let long = String(repeating: "long-", count: 200)
-  /// One of them has a character across the place where a plugin cuts texts.
-  static let foreign = ["", "a", "ab", "abc"].map { $0 + String(repeating: "é\u{1F600}ß", count: 60) }
+  /// One of them has a character across the place where a plugin cuts texts, up to 1,024 bytes.
+  static let foreign = ["", "a", "ab", "abc"].map { $0 + String(repeating: "é\u{1F600} ß", count: 120) }
 
   /// The texts that a client may send as the value of a header.
   private static let values = [
@@ -126,6 +126,11 @@ extension Exchange {
       Exchange("a formatted body") {
         $0.request.body = Array("{\n  \"query\" : \"{ books { id } }\"\n}\n".utf8)
         $0.chunks = ["{\n  \"data\" : {\n    \"books\" : [ ", "{ \"id\" : \"a b\" } ]\n  }\n}", "\n"].map { Array($0.utf8) }
+      },
+      Exchange("a body with the characters of HTML") {
+        let json = #"{"query":"{ a }","data":{"text":"<p title='a'>Tom & \"Jerry\"</p>"}}"#
+        $0.request.body = Array(json.utf8)
+        $0.chunks = [Array(json.utf8)]
       },
       Exchange("a response with long cookies") {
         $0.head.headers += (0..<3).map { HeaderSample(name: "Set-Cookie", value: "c\($0)=\(long); Path=/", isSensitive: true) }

@@ -17,6 +17,8 @@ struct ExchangeResult: Sendable {
   var operation: OperationSample
   var request: HTTPRequestSample
   var head: HeadSample?
+  /// The headers of the operation or the request after the first hook of each attempt.
+  var attempts: [[HeaderSample]] = []
   /// Whether release() was called.
   var wasReleased = false
   /// Whether it was cancelled.

@@ -5,9 +5,6 @@ internal import Glibc
 
 /// One hook: called, waited for, and judged.
 extension ExchangeRunner {
-  /// How many hooks a plugin may leave pending before it is waited for less.
-  private static let maximumAbandoned = 3
-
   typealias StatePlace = UnsafeMutablePointer<UnsafeMutableRawPointer?>
 
   /// Runs a hook to its completion and returns its verdict; an illegal verdict counts as a failure, as in a host.
@@ -47,14 +44,14 @@ extension ExchangeRunner {
     let wasPending = verdict == Verdict.pending
     verdict = wasPending ? complete(call, place, isLate) : settled(call, verdict, place)
     testHost.leave()
-    let staged = testHost.state.withLock { _ in
+    let (staged, isRevoked) = testHost.state.withLock { _ in
       call.hook = nil
       call.thread = nil
       call.memory.takeBack()
-      return call.staged
+      return (call.staged, call.token.isRevoked)
     }
     testHost.collectTouches(at: place)
-    verdict = judged(verdict, hook, staged, place)
+    verdict = judged(verdict, hook, staged, place, isRevoked)
     if !settings.keepsSteps { passage.steps = [] }
     passage.steps.append(ExchangeResult.Step(hook: hook, verdict: verdict, staged: staged, wasPending: wasPending))
     // A stage gets no more events after its call was cancelled (R9).
@@ -114,15 +111,20 @@ extension ExchangeRunner {
     testHost.state.withLock { $0.abandonedHooks += 1 }
   }
 
-  /// A plugin that has left several hooks pending is not waited for as long again, so that its run ends in time.
+  /// A plugin that has left a hook pending is not waited for as long again, so that its run ends in time.
   private func shortened(_ duration: Duration) -> Duration {
-    testHost.state.withLock { $0.abandonedHooks } < Self.maximumAbandoned ? duration : min(duration, .milliseconds(100))
+    switch testHost.state.withLock({ $0.abandonedHooks }) {
+    case 0: duration
+    case ..<20: min(duration, .milliseconds(100))
+    default: .milliseconds(1)
+    }
   }
 
   /// Waits as long as a pending hook may wait. A task of the plugin may start late, and arm its timer after all held work was done.
   private func waitPatiently(until look: () -> Bool) -> Bool {
-    let end = ContinuousClock.now + shortened(settings.patience)
-    while !testHost.resumed.wait(.milliseconds(20), until: look) {
+    let patience = shortened(settings.patience)
+    let end = ContinuousClock.now + patience
+    while !testHost.resumed.wait(min(patience, .milliseconds(20)), until: look) {
       guard ContinuousClock.now < end else { return false }
       if settings.schedule != nil { testHost.timers.doHeld() }
     }
@@ -139,7 +141,9 @@ extension ExchangeRunner {
   }
 
   /// Judges a verdict like a host.
-  private func judged(_ verdict: crb_verdict, _ hook: Hook, _ staged: Staged, _ place: String) -> crb_verdict {
+  private func judged(
+    _ verdict: crb_verdict, _ hook: Hook, _ staged: Staged, _ place: String, _ isRevoked: Bool
+  ) -> crb_verdict {
     if verdict < 0 { return Verdict.fail }
     guard verdict != Verdict.pending, Contract.allows(verdict, from: hook, of: hooks.kind) else {
       testHost.breach("SE01", "the verdict \(Verdict.name(verdict)) is not legal here", at: place)
@@ -150,7 +154,8 @@ extension ExchangeRunner {
       testHost.breach("SE03", "\(Verdict.name(verdict)) without anything staged by emit()", at: place)
       return Verdict.fail
     }
-    if hook == .onError, verdict == Verdict.fail, staged.failure == nil {
+    // Not if the host has refused the error, or has ended the wait itself.
+    if hook == .onError, verdict == Verdict.fail, staged.failure == nil, !staged.isErrorRefused, !isRevoked {
       testHost.breach("ER01", "FAIL in on_error replaces the error, but set_error() was not called", at: place)
     }
     // A parser that fails in the middle of a chunk may have staged the results before it.

@@ -111,6 +111,8 @@ internal import CarabinerBridge
               unsafe hooks.onRequest?(instance, call.handle, state) ?? Verdict.continue
             })
         }
+      passage.attempts.append(
+        testHost.state.withLock { _ in hooks.kind == .http ? call.request.headers : call.operation.headers })
       guard verdict == Verdict.retry, call.attempt < settings.maximumRetries else {
         return verdict == Verdict.continue || (hooks.kind == .cache && verdict == Verdict.respond)
       }

@@ -51,6 +51,7 @@ package struct Supervisor: Sendable {
   let plugin: String
   let options: Options
   private let unended = Count()
+  private let unresumed = Count()
 
   package init(plugin: String, options: Options) {
     self.plugin = plugin
@@ -156,6 +157,7 @@ package struct Supervisor: Sendable {
       options.trace?.add(record.events, of: check.id, plugin)
       let output = Self.tail(ended.output + ended.errors)
       var findings = contents.findings
+      if findings.contains(where: { $0.check == "ER06" }) { unresumed.value.add(1, ordering: .relaxed) }
       if contents.strayLines > 0 {
         findings.append(Finding("PR02", .failure, "it wrote to a descriptor of the harness, which it did not open"))
       }
@@ -209,6 +211,7 @@ package struct Supervisor: Sendable {
     for file in trial.files { arguments += ["--file", file] }
     if check.crosses { arguments += ["--isolation", trial.isolation.rawValue] }
     if options.trace != nil { arguments.append("--traced") }
+    if unresumed.value.load(ordering: .relaxed) >= Self.patience { arguments.append("--impatient") }
     if check.isFuzzing {
       arguments += ["--first", "\(trial.cases.cases.lowerBound)", "--count", "\(trial.cases.cases.count)"]
       for place in trial.cases.kept?.sorted() ?? [] { arguments += ["--keep", "\(place)"] }

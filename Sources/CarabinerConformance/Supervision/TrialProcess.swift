@@ -42,6 +42,7 @@ package enum TrialProcess {
       _exit(0)
     }
     CTestHost_catchTouches()
+    if order.options.isImpatient { TestHost.current.state.withLock { $0.abandonedHooks = 1 } }
     if order.options.isTraced { unsafe CTestHost_openTrace(FlightRecord.shared) }
     var order = order
     var contents = contents(of: &order)

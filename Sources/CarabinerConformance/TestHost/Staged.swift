@@ -20,6 +20,8 @@ struct Staged: Sendable {
 
   var elements: [Element] = []
   var failure: Failure?
+  /// Whether set_error() answered that it cannot.
+  var isErrorRefused = false
   var retry: (scope: UInt32, delay: UInt64)?
   var head: HeadSample?
   /// Whether a header or a part was changed.

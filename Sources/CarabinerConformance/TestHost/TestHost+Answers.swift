@@ -32,13 +32,15 @@ extension TestHost {
   static let window = 1024
 
   func setError(_ handle: crb_call, _ error: UnsafePointer<crb_error>?) -> crb_status {
-    enter(handle, .setError) { state, call in
+    let status = enter(handle, .setError) { state, call in
       guard let error = unsafe error else { return Status.invalid }
       let copy = unsafe InterceptorTable.copy(error, crb_error())
       call.staged.failure = unsafe Staged.Failure(
         code: copy.code, flags: copy.flags, domain: copy.domain.text, message: copy.message.text, detail: copy.detail_json.text)
       return Status.ok
     }
+    if status != Status.ok, status != Status.invalid { state.withLock { $0.calls[handle]?.staged.isErrorRefused = true } }
+    return status
   }
 
   func setRetry(_ handle: crb_call, _ scope: UInt32, _ delay: UInt64) -> crb_status {

@@ -15,6 +15,8 @@ internal import Glibc
     var verdict: crb_verdict? {
       if case .resumed(_, let verdict) = self { verdict } else { nil }
     }
+
+    var isRevoked: Bool { if case .revoked = self { true } else { false } }
   }
 
   /// A baggage value, copied.

@@ -20,6 +20,8 @@ package struct TrialOptions: Sendable {
   /// Whether a worker needs all layers of its confinement.
   package var confinement = Confinement.strict
 
+  /// Whether pending hooks are not waited for long, because several checks have found some that nothing resumes.
+  package var isImpatient = false
   /// Whether the child keeps a trace.
   package var isTraced = false
   /// The cases of a fuzzing check, and their ingredients.

@@ -19,9 +19,10 @@ struct ServiceManagerTests {
         "--admin", "unix:\(folder.file("admin.sock"))",
       ])
     let lines = run.output.split(separator: "\n")
-    let generations = ["STATUS=generation 3 serves", "STATUS=generation 4 serves"]
-    #expect(
-      lines.prefix(7) == ["READY=1", "ok", "RELOADING=1", "READY=1"] + generations + ["STOPPING=1"], "\(run.output)\(run.errors)")
+    let beginning: [Substring] = [
+      "READY=1", "ok", "RELOADING=1", "READY=1", "STATUS=generation 3 serves", "STATUS=generation 4 serves", "STOPPING=1",
+    ]
+    #expect(Array(lines.prefix(7)) == beginning, "\(run.output)\(run.errors)")
     let ending = lines.dropFirst(7)
     // One for each step.
     let steps = ending.compactMap {

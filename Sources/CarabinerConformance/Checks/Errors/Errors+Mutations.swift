@@ -8,7 +8,8 @@ extension Check {
     page: Page(
       rule: """
         A stage does not answer RETRY for a mutation that the server may have run: after a broken connection or a timeout without
-        CRB_ERROR_RETRYABLE, and after the statuses 500, 502 and 504. 401, 408, 425, 429 and 503 say that it was not run.
+        CRB_ERROR_RETRYABLE, and after the statuses 500, 502 and 504. 401, 408, 425, 429 and 503 say that it was not run. A stage that
+        adds an Idempotency-Key adds the same one at each attempt.
         """,
       reason: "The order is placed twice, or the money is transferred twice.",
       example: "if (error->flags & CRB_ERROR_RETRYABLE) return CRB_RETRY;",
@@ -24,6 +25,7 @@ extension Check {
       for stage in trial.stages {
         let instance = try trial.instance()
         defer { instance.destroy() }
+        keepsKey(trial, stage, instance)
         for (name, sample) in errors {
           var exchange = Exchange.usual[1]
           exchange.name = "a mutation that ends with \(name)"
@@ -38,6 +40,23 @@ extension Check {
         }
       }
     })
+
+  /// Looks at the keys by which a server finds that it has run a mutation already.
+  private static func keepsKey(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance) {
+    var settings = ExchangeRunner.Settings()
+    settings.forcedRetries = 3
+    var exchange = Exchange.usual[1]
+    exchange.name = "a mutation that other stages send again"
+    exchange.results = []
+    exchange.chunks = []
+    exchange.ending = .error(ErrorSample())
+    for passage in trial.travel([exchange], stage, instance, settings) {
+      let keys = passage.attempts.map { $0.filter { $0.name.lowercased().hasSuffix("idempotency-key") }.map(\.value) }
+      trial.notes.expect(
+        Set(keys).count <= 1, "it adds another Idempotency-Key at each attempt of a mutation",
+        at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+    }
+  }
 
   private static func transport(_ flags: UInt32) -> ErrorSample {
     ErrorSample(

@@ -211,8 +211,8 @@ extension Check {
     "LC05", level: 3, "shares no state between instances",
     page: Page(
       rule: """
-        An instance gives the same answers alone and beside another instance with another configuration that was created later and
-        has already worked.
+        An instance gives the same answers alone, after another one was destroyed, and beside another instance with another
+        configuration that was created later and has already worked.
         """,
       reason: """
         A manifest may list a plugin twice, and during a reload the old and the new instance work at the same time. If a variable
@@ -230,13 +230,19 @@ extension Check {
       func prints(_ instance: TestHostInstance) -> [[String]] {
         trial.stages.map { stage in trial.travel(exchanges, stage, instance).map(\.fingerprint) }
       }
-      func alone() throws -> [[String]] {
+      func alone<Answer>(_ answers: (TestHostInstance) -> Answer) throws -> Answer {
         let instance = try trial.instance()
         defer { instance.destroy() }
-        return prints(instance)
+        return answers(instance)
       }
-      let expected = try alone()
-      guard try alone() == expected else {
+      let verdicts = try (0..<3).map { _ in
+        try alone { instance in trial.stages.map { stage in trial.travel(exchanges, stage, instance).map(\.verdict) } }
+      }
+      if verdicts[1] == verdicts[2], verdicts[0] != verdicts[1] {
+        return trial.notes.fail("its answers change once an instance was destroyed", at: trial.interceptor.id)
+      }
+      let expected = try alone(prints)
+      guard try alone(prints) == expected else {
         throw TrialNotes.Skip("its answers differ from run to run, so they cannot be compared")
       }
       // An instance with the same configuration must be separate as well.

@@ -43,7 +43,8 @@ extension Check {
           _ = pass(share / 5)
           // The test host itself allocates at times, so a leak is one that shows each time.
           guard [pass(share * 2 / 5), pass(share * 2 / 5)].min() ?? 0 >= 16 else { continue }
-          let perCall = min(pass(share), pass(share))
+          // Pools of a language's run time grow for a while; the last pass is longer than that.
+          let perCall = min(pass(share), pass(share), pass(share * 4))
           trial.notes.expect(perCall < 16, "each call leaks \(Int(perCall)) bytes: \(exchange.name)", at: place)
         }
       }

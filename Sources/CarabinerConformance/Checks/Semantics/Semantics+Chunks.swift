@@ -40,8 +40,15 @@ extension Check {
         }
         let whole = output([body])
         guard output([body]) == whole else { throw TrialNotes.Skip("its answers differ from run to run") }
-        var cuts = [1, 2, 3, 7].map { size in body.pieces(of: size) }
-        cuts.append(body.pieces(of: 5).flatMap { [$0, []] })
+        let isLong = body.count >= longBytes
+        var cuts = (isLong ? [997, 4096] : [1, 2, 3, 7]).map { size in body.pieces(of: size) }
+        cuts.append(body.pieces(of: isLong ? 512 : 5).flatMap { [$0, []] })
+        // Large chunks between small ones, which a stage may have kept.
+        if isLong {
+          cuts.append(
+            body[..<100].pieces(of: 50)
+              + body[100...].pieces(of: 10_000).flatMap { [Array($0.prefix(9_990)), Array($0.dropFirst(9_990))] })
+        }
         for _ in 0..<trial.options.times(100, atLeast: 20) {
           let place = Int.random(in: 0...body.count, using: &generator)
           cuts.append([Array(body[..<place]), Array(body[place...])])
@@ -54,13 +61,22 @@ extension Check {
       }
     })
 
+  private static let longBytes = 20_000
+  /// Texts that stages look for by their form.
+  private static let forms = [
+    "4111111111111111", "5500 0000 0000 0004", "ann.lee@example.org", "+49 151 12345678", "078-05-1120", "10.0.0.1",
+  ]
+
   private static func bodies(_ words: Vocabulary) -> [(String, [UInt8])] {
-    let texts = (words.phrases + words.names.prefix(12)).map { JSONValue.string("a \($0) \($0)b") }
+    let texts = (words.phrases + words.names.prefix(12) + forms).map { JSONValue.string("a \($0) \($0)b") }
     let members = words.names.prefix(12).map { "\"\($0)\": \"value of it\"" }.joined(separator: ", ")
     let json = "{\"data\": {\(members), \"list\": \(JSONValue.array(texts).serializedText), \"t\": \"\\u00e9 é\u{1F600}\\\\n\"}}"
-    let lines = (words.phrases + ["<p>é</p>", "a\tb"]).joined(separator: "\n") + "\n"
+    let long =
+      "{\"data\": {\"list\": \(JSONValue.array((0..<600).map { .string("\(texts[$0 % texts.count].string ?? "") \($0)") }).serializedText)}}"
+    let lines = (words.phrases + forms + ["<p>é</p>", "a\tb"]).joined(separator: "\n") + "\n"
     return [
       ("application/json", Array(json.utf8)), ("text/html; charset=utf-8", Array(lines.utf8)), ("text/plain", Array("{".utf8)),
+      ("application/json; charset=utf-8", Array(long.utf8)),
     ]
   }
 }
@@ -86,9 +102,9 @@ extension ExchangeResult {
   }
 }
 
-extension [UInt8] {
+extension RandomAccessCollection<UInt8> where Index == Int {
   /// Pieces of this size; the last one may be shorter.
   func pieces(of size: Int) -> [[UInt8]] {
-    stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
+    stride(from: startIndex, to: endIndex, by: size).map { Array(self[$0..<Swift.min($0 + size, endIndex)]) }
   }
 }

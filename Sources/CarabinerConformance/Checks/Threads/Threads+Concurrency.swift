@@ -9,8 +9,8 @@ extension Check {
     page: Page(
       rule: """
         An interceptor of the thread class CONCURRENT gives the same answers when sixteen threads send calls through one instance.
-        A cache may miss entries that other calls have evicted, but answers only what it also answers alone. Run this check in a
-        build with ThreadSanitizer, too.
+        A cache may miss entries that other calls have evicted, but answers only what it also answers alone, or a result of the same
+        operation. Run this check in a build with ThreadSanitizer, too.
         """,
       reason: """
         CONCURRENT means that hooks of different calls overlap. Without a lock two threads then change the state of the instance
@@ -112,9 +112,19 @@ private struct Answers {
   func include(_ passage: ExchangeResult, at index: Int) -> Bool {
     if isCache {
       guard passage.verdict != Verdict.fail || failures[index] else { return false }
-      return passage.elements.isEmpty || hits.contains(passage.elements)
+      return passage.elements.isEmpty || hits.contains(passage.elements) || isShared(passage, at: index)
     }
     return fingerprints[index].map { $0 == passage.fingerprint } ?? true
+  }
+
+  /// Whether a cache gave a call the result of another one with the same operation, which was on its way at the same time.
+  private func isShared(_ passage: ExchangeResult, at index: Int) -> Bool {
+    let operation = Exchange.usual[index].operation
+    let results = Exchange.usual.filter {
+      $0.operation.document == operation.document && $0.operation.variables == operation.variables
+    }
+    .filter { $0.results.count == 1 && $0.results[0].errors == nil }
+    return passage.elements.count == 1 && results.contains { Array($0.results[0].json.utf8) == passage.elements[0].bytes }
   }
 }
 
