@@ -50,7 +50,7 @@ public struct ObjectReader {
 
   /// The value of a member with `@include` or `@skip`; nil if it is missing or null.
   public func conditional<Value: ResponseValue>(_ name: StaticString) throws -> Value? {
-    guard let member = object.member(name), !member.decodeNil() else { return nil }
+    guard let member = try object.conditionalMember(name), !member.decodeNil() else { return nil }
     return try Value.value(reading: ValueReader(member))
   }
 
@@ -59,6 +59,7 @@ public struct ObjectReader {
 
   /// The members that a fragment with `@include` or `@skip` selects; nil if some are missing.
   public func conditionalFragment<Fragment: SelectionSet>() throws -> Fragment? {
+    if object.omitsConditional { return nil }
     do {
       return try Fragment(reading: self)
     } catch DecodingError.keyNotFound {

@@ -73,14 +73,21 @@ extension Generation {
       }
     }
     for type in types {
-      let place = SourcePlace(file: type.location?.file ?? "", line: type.location?.line ?? 1, column: type.location?.column ?? 1)
       let name =
         switch type.kind {
         case .enumeration: naming.enumeration(type.name)
         case .inputObject: naming.inputObject(type.name)
         default: naming.scalar(type.name)
         }
-      check(name, "the type \(type.name)", type.name, place, &problems)
+      check(name, "the type \(type.name)", type.name, SourcePlace(type.location), &problems)
+    }
+    let mocks = configuration.mocks.map { _ in MockFields(definitions, schema: schema).objects } ?? []
+    for type in mocks {
+      check(naming.mock(type.name), "the mock of \(type.name)", "Mock<\(type.name)>", SourcePlace(type.location), &problems)
+    }
+    // Names of another module are hidden by those of the mocks, which use types of the schema only.
+    if configuration.mocks?.module != nil {
+      for type in mocks { known[naming.mock(type.name)] = nil }
     }
     for fragment in definitions.fragments {
       check(

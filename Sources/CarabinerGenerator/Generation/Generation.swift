@@ -43,6 +43,7 @@ struct Generation {
       files.append(GeneratedFile(name: settings.file, text: persisted.text(settings.format)))
     }
     checkNames(types)
+    if let settings = configuration.mocks { files.append(mocksFile(settings)) }
     return files
   }
 

@@ -107,9 +107,3 @@ struct SchemaTypePrinter {
     }
   }
 }
-
-extension SourcePlace {
-  fileprivate init(_ location: Schema.Location?) {
-    self.init(file: location?.file ?? "", line: location?.line ?? 1, column: location?.column ?? 1)
-  }
-}

@@ -43,7 +43,7 @@ struct TypeNames {
     return field.isConditional && field.definition.type.isNonNull ? type + "?" : type
   }
 
-  /// The type of a variable or a field of an input object, without the outer nullability.
+  /// The type of a variable, a field of an input object, or a field of a mock, without the outer nullability.
   mutating func input(_ type: Schema.TypeReference) -> String {
     let leaf: String
     switch schema.type(of: type)?.kind {
@@ -51,6 +51,8 @@ struct TypeNames {
     case .inputObject:
       usedTypes.insert(type.name)
       leaf = global(naming.inputObject(type.name))
+    case .object: leaf = "Mock<\(naming.mock(type.name))>"
+    case .interface, .union: leaf = "(any AnyMock)"
     default: leaf = naming.builtIn(type.name) ?? scalar(type.name)
     }
     let text = wrapped(leaf, type)

@@ -49,17 +49,33 @@ public struct GeneratorConfiguration: Sendable, Hashable {
     }
   }
 
+  /// A file with the object types of mocks, for tests.
+  public struct Mocks: Sendable, Hashable {
+    /// The name of the file, which ends in `.swift`.
+    public var file: String
+    /// The module of the other generated code; nil if it is the module of the file.
+    public var module: String?
+
+    /// Creates settings of a file.
+    public init(file: String, module: String? = nil) {
+      self.file = file
+      self.module = module
+    }
+  }
+
   /// The code that may use the generated declarations.
   public var access = Access.internal
   /// The types of custom scalars by name. The others are `String`.
   public var scalars: [String: Scalar] = [:]
-  /// Swift names by schema coordinate (`Book.title`, `Genre.NOVEL`, `Genre`), by variable (`BookQuery.$id`), or by the name of an operation or
-  /// a fragment.
+  /// Swift names by schema coordinate (`Book.title`, `Genre.NOVEL`, `Genre`), by variable (`BookQuery.$id`), by mock (`Mock<Book>`), or by
+  /// the name of an operation or a fragment.
   public var renames: [String: String] = [:]
   /// The module of the client library.
   public var clientModule = "Carabiner"
   /// The file with the documents of all operations; nil for none.
   public var persistedDocuments: PersistedDocuments?
+  /// The file with the object types of mocks; nil for none.
+  public var mocks: Mocks?
   /// The maximum number of selections that are read while fragments are merged, for all documents.
   public var maximumSteps = 20_000_000
 

@@ -1,3 +1,4 @@
+internal import CarabinerSchema
 internal import CarabinerWire
 
 /// A place in a document or a schema.
@@ -13,6 +14,10 @@ struct SourcePlace: Sendable, Hashable {
   }
 
   init(file: String, _ place: GraphQLPlaces.Place?) { self.init(file: file, line: place?.line ?? 1, column: place?.column ?? 1) }
+
+  init(_ location: Schema.Location?) {
+    self.init(file: location?.file ?? "", line: location?.line ?? 1, column: location?.column ?? 1)
+  }
 
   func problem(_ message: String) -> GeneratorProblem {
     GeneratorProblem(file: file, line: line, column: column, message: message)

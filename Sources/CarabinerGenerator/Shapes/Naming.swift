@@ -19,6 +19,9 @@ struct Naming {
 
   func fragment(_ name: String) -> String { renamed(name) ?? SwiftNames.type(name, ending: "Fragment") }
 
+  /// The type of an object for mocks. A fragment may have the name of the type as its key.
+  func mock(_ name: String) -> String { renamed("Mock<\(name)>") ?? SwiftNames.type(name, ending: "Object") }
+
   /// The property for a fragment.
   func fragmentProperty(_ name: String) -> String { Words.decapitalized(renamed(name) ?? name) }
 

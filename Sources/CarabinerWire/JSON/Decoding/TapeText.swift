@@ -9,6 +9,8 @@ package final class TapeText {
   let readsNumbersAsStrings: Bool
   /// The entry of the decoded value.
   let root: Int32
+  /// The values of members that are not in the text; nil for a text that is complete.
+  var absentMembers: (any AbsentMembers)?
   /// The forms of types that were decoded before.
   var forms = TapeForms()
   /// The member after the last one that was found, by the object's depth: fields mostly are in the order in which they are
