@@ -11,12 +11,19 @@ struct ApolloConversion {
   private var isBesideDocuments = false
   private var access: String?
   private var manifest: String?
+  /// The modules that the generated code may be in: the target that it is embedded in, or its own one.
+  private var (target, namespace): (String?, String?)
+  /// The folder of the mocks, or its name in the folder of the generated files.
+  private var (mocks, mocksTarget): (String?, String?)
   private var renames: [(String, String)] = []
 
   mutating func convert(_ configuration: JSONObject) {
     for (key, value) in configuration {
       switch key {
       case "input": each(value, key) { $0.convertInput($1, $2) }
+      case "schemaNamespace":
+        namespace = value.string
+        drop(key, value)
       case "output": each(value, key) { $0.convertOutput($1, $2) }
       case "options": each(value, key) { $0.convertOption($1, $2) }
       case "operationManifest": convertManifest(value, key)
@@ -33,6 +40,10 @@ struct ApolloConversion {
     if isBesideDocuments { output.append("beside-documents: true") }
     if let access { output.append("access: \(access)") }
     if let manifest { output.append("manifest: \(Self.quoted(manifest))") }
+    if let mocks = mocks ?? mocksTarget.map({ Paths.joined(folder ?? "Generated", $0) }) {
+      let module = (target ?? namespace).map { ", module: \(Self.quoted($0))" } ?? ""
+      output.append("mocks: {folder: \(Self.quoted(mocks))\(module)}")
+    }
     var lines = [
       "schema: \(schema)", "documents: \(Self.list(documents.isEmpty ? ["**/*.graphql"] : documents))",
       "output: {\(output.joined(separator: ", "))}",
@@ -77,9 +88,18 @@ struct ApolloConversion {
           }
         }
       }
+    case "testMocks": each(value, "output.testMocks") { $0.convertMocks($1, $2) }
     default:
       // `none` is a choice without effect.
       if value.object?["none"] == nil { drop("output.\(key)", value) }
+    }
+  }
+
+  private mutating func convertMocks(_ kind: String, _ value: JSONValue) {
+    if kind == "none" { return }
+    if kind == "swiftPackage" { mocksTarget = value.object?["targetName"]?.string ?? "TestMocks" }
+    for (name, setting) in value.object ?? [:] where name != "targetName" {
+      if name == "path", let path = setting.string { mocks = path } else { drop("output.testMocks.\(kind).\(name)", setting) }
     }
   }
 
@@ -88,6 +108,7 @@ struct ApolloConversion {
     for (kind, value) in type {
       let word = value.object?["accessModifier"]?.string
       if kind == "embeddedInTarget" { access = word ?? access ?? "internal" } else { access = "public" }
+      if kind == "embeddedInTarget" { target = value.object?["name"]?.string }
       for (name, setting) in value.object ?? [:] where name != "accessModifier" {
         drop("output.schemaTypes.moduleType.\(kind).\(name)", setting)
       }

@@ -18,7 +18,7 @@ package struct NewConfiguration: Sendable {
       # The types and documents that Carabiner generates Swift code from. Paths are relative to the folder of this file.
       schema: [schema.graphqls]      # SDL files, or {introspection: schema.json}
       documents: ["**/*.graphql"]
-      output: {folder: Generated}    # also: access, beside-documents, module, manifest
+      output: {folder: Generated}    # also: access, beside-documents, module, manifest, mocks
 
       """
     unconverted = []

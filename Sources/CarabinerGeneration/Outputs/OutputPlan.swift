@@ -14,8 +14,10 @@ struct OutputPlan {
   init(_ generated: [GeneratedFile], _ inputs: GenerationInputs, _ request: GenerationRequest) throws(GeneratorError) {
     let folder = request.output ?? inputs.settings.folder
     let isBeside = request.output == nil && inputs.settings.isBesideDocuments
-    let paths = try Self.paths(inputs.documents.map(\.file), folder: isBeside ? nil : folder)
-    let persisted = inputs.settings.generator.persistedDocuments
+    let settings = inputs.settings.generator
+    let placed = [settings.persistedDocuments?.file, settings.mocks?.file]
+    let reserved = Self.schemaFiles + (settings.mocks == nil ? [] : [GenerationSettings.mocksFile])
+    let paths = try Self.paths(inputs.documents.map(\.file), folder: isBeside ? nil : folder, reserved)
     var texts: [String: String] = [:]
     if let documents = request.documents {
       for name in documents.map({ Paths.name(of: $0) + ".swift" }) + Self.schemaFiles {
@@ -24,7 +26,7 @@ struct OutputPlan {
     }
     var bytes = 0
     for file in generated {
-      let path = paths[file.name] ?? (file.name == persisted?.file ? file.name : Paths.joined(folder, file.name))
+      let path = paths[file.name] ?? (placed.contains(file.name) ? file.name : Paths.joined(folder, file.name))
       bytes += file.text.utf8.count
       texts[path] = file.text
     }
@@ -38,17 +40,21 @@ struct OutputPlan {
 
   /// The paths of the generated files of documents, by their names from the generator.
   ///
-  /// - Parameter folder: The folder of all files; nil if each is beside its document.
-  private static func paths(_ documents: [String], folder: String?) throws(GeneratorError) -> [String: String] {
+  /// - Parameters:
+  ///   - folder: The folder of all files; nil if each is beside its document.
+  ///   - reserved: The names of other generated files.
+  private static func paths(
+    _ documents: [String], folder: String?, _ reserved: [String]
+  ) throws(GeneratorError) -> [String: String] {
     var paths: [String: String] = [:]
     var sources: [String: String] = [:]
     var problems: [GeneratorProblem] = []
     for document in documents {
       let name = Paths.name(of: document) + ".swift"
-      if schemaFiles.contains(name) {
+      if reserved.contains(name) {
         problems.append(
           GeneratorProblem(
-            file: document, message: "\(name) is the name of a generated file for the schema; rename this document"))
+            file: document, message: "\(name) is the name of another generated file; rename this document"))
       } else if let other = sources.updateValue(document, forKey: name) {
         // A Swift module cannot have two files of one name, so this is a fault for files beside the documents too.
         problems.append(

@@ -30,6 +30,19 @@ extension GenerationRequest {
             },
             "access": {"enum": ["internal", "package", "public"], "default": "internal", "description": "The code that may use the declarations."},
             "module": {"type": "string", "default": "Carabiner", "description": "The module of the client library, which the files import."},
+            "mocks": {
+              "description": "The folder of a file with mocks of object types, for a test target.",
+              "anyOf": [
+                {"type": "string", "minLength": 1},
+                {
+                  "type": "object", "additionalProperties": false, "required": ["folder"],
+                  "properties": {
+                    "folder": {"type": "string", "minLength": 1},
+                    "module": {"type": "string", "description": "The module of the other generated files, if it is not that of the mocks."}
+                  }
+                }
+              ]
+            },
             "manifest": {
               "description": "A file with the documents of all operations, for servers that accept listed ones only.",
               "anyOf": [
@@ -65,7 +78,7 @@ extension GenerationRequest {
           }
         },
         "renames": {
-          "description": "Swift names by schema coordinate (Book.title, Genre.NOVEL), variable (BookQuery.$id), operation or fragment.",
+          "description": "Swift names by schema coordinate (Book.title, Genre.NOVEL), variable (BookQuery.$id), mock (Mock<Book>), operation or fragment.",
           "type": "object", "additionalProperties": {"type": "string", "minLength": 1}
         }
       },

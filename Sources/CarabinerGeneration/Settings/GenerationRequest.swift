@@ -8,7 +8,7 @@ package struct GenerationRequest: Sendable, Hashable {
   /// The documents in place of those of the configuration, absolute or relative to the folder of the configuration.
   ///
   /// Build systems declare outputs before a run. Therefore each of these documents has a file, and so have the types of the schema, even if
-  /// nothing is in them. The list of documents for servers is not written.
+  /// nothing is in them. The list of documents for servers and the mocks are not written.
   package var documents: [String]?
   /// The folder of the generated files in place of that of the configuration.
   package var output: String?

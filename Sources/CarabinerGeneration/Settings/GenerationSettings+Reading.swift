@@ -65,7 +65,7 @@ extension GenerationSettings {
   }
 
   private mutating func readOutput(_ json: JSONValue, _ pointer: JSONPointer, _ reader: inout SettingsReader) {
-    let keys = ["folder", "beside-documents", "access", "module", "manifest"]
+    let keys = ["folder", "beside-documents", "access", "module", "manifest", "mocks"]
     guard let members = reader.object(json, pointer, knowing: keys) else { return }
     if let json = members["folder"] {
       folder = reader.text(json, pointer.appending("folder"))?.text ?? ""
@@ -83,6 +83,22 @@ extension GenerationSettings {
       generator.clientModule = reader.swiftName(json, pointer.appending("module")) ?? generator.clientModule
     }
     if let json = members["manifest"] { readManifest(json, pointer.appending("manifest"), &reader) }
+    if let json = members["mocks"] { readMocks(json, pointer.appending("mocks"), &reader) }
+  }
+
+  private mutating func readMocks(_ json: JSONValue, _ pointer: JSONPointer, _ reader: inout SettingsReader) {
+    var (folder, module) = (json, String?.none)
+    var place = pointer
+    if json.object != nil {
+      guard let members = reader.object(json, pointer, knowing: ["folder", "module"]) else { return }
+      guard let value = members["folder"] else {
+        return reader.problem(pointer, "this object names no folder; add folder: Tests/Mocks")
+      }
+      (folder, place) = (value, pointer.appending("folder"))
+      module = members["module"].flatMap { reader.swiftName($0, pointer.appending("module")) }
+    }
+    guard let name = reader.text(folder, place)?.text else { return }
+    generator.mocks = .init(file: Paths.joined(name, Self.mocksFile), module: module)
   }
 
   private mutating func readManifest(_ json: JSONValue, _ pointer: JSONPointer, _ reader: inout SettingsReader) {

@@ -10,6 +10,9 @@ struct GenerationSettings: Sendable, Hashable {
     case introspection(PlacedText)
   }
 
+  /// The name of the file with mocks.
+  static let mocksFile = "Mocks.graphql.swift"
+
   /// The files with the schema.
   var schema: SchemaFiles
   /// Globs of the documents.

@@ -47,6 +47,25 @@ struct ConversionTests {
       ])
   }
 
+  @Test(
+    "generate.13: the settings of test mocks are converted, with the module that the other code is in",
+    arguments: [
+      (
+        #"{"absolute": {"path": "Tests/Mocks"}}"#, #"{"embeddedInTarget": {"name": "App"}}"#, "Tests/Mocks/Mocks.graphql.swift",
+        "App"
+      ),
+      (#"{"swiftPackage": {}}"#, #"{"swiftPackage": {}}"#, "./Made/TestMocks/Mocks.graphql.swift", "LibraryAPI"),
+      (#"{"swiftPackage": {"targetName": "M"}}"#, #"{"other": {}}"#, "./Made/M/Mocks.graphql.swift", "LibraryAPI"),
+    ])
+  func mocks(_ mocks: String, _ module: String, file: String, name: String) throws {
+    let json = """
+      {"schemaNamespace": "LibraryAPI", "output": {"testMocks": \(mocks), "schemaTypes": {"path": "./Made", "moduleType": \(module)}}}
+      """
+    let new = try NewConfiguration(converting: json, file: "a.json")
+    #expect(try GenerationSettings(reading: new.text, file: "").generator.mocks == .init(file: file, module: name))
+    #expect(!new.unconverted.contains { $0.contains("testMocks") })
+  }
+
   @Test("generate.13: a text that is not a JSON object is a fault", arguments: ["", "[]", "{"])
   func malformed(_ text: String) throws {
     #expect(throws: GeneratorError.self) { try NewConfiguration(converting: text, file: "a.json") }

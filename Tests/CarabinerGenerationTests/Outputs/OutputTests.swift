@@ -97,6 +97,20 @@ struct OutputTests {
     #expect(try project.generate().removed == ["lists/m.json"])
   }
 
+  @Test("generate.12: mocks are written in their own folder, and removed there")
+  func mocks() throws {
+    let settings = "schema: schema.graphqls\ndocuments: '*.graphql'\noutput: {folder: Generated, mocks: Tests/Mocks}\n"
+    let project = try Project(["A.graphql": query], settings: settings)
+    #expect(try project.generate().written.contains("Tests/Mocks/Mocks.graphql.swift"))
+    #expect(try project.text("Tests/Mocks/Mocks.graphql.swift").contains("\nextension Mock where Object == Book {\n"))
+    #expect(try project.generate() == ([], []))
+    try project.write("Mocks.graphql", "query B { book { title } }")
+    #expect(try project.problems().first?.hasPrefix("Mocks.graphql:1:1: error: Mocks.graphql.swift is the name of") == true)
+    try project.remove("Mocks.graphql")
+    try project.write("carabiner-generate.yaml", Project.settings)
+    #expect(try project.generate().removed == ["Tests/Mocks/Mocks.graphql.swift"])
+  }
+
   @Test("generate.14: a schema or a document with a fault changes no file")
   func faults() throws {
     let project = try Project(["A.graphql": query])

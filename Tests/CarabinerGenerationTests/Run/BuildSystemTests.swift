@@ -8,12 +8,12 @@ struct BuildSystemTests {
   func declaredFiles() throws {
     var project = try Project(
       ["A.graphql": "query A { book { title } }", "Empty.graphql": "# later\n"],
-      settings: "schema: schema.graphqls\noutput: {folder: Generated, manifest: m.json}\n")
+      settings: "schema: schema.graphqls\noutput: {folder: Generated, manifest: m.json, mocks: Mocks}\n")
     project.request.documents = ["A.graphql", "Empty.graphql"].map { project.url.appending(path: $0).path }
     project.request.output = project.url.appending(path: "build").path
     try project.generate()
     for name in ["A", "Empty", "SchemaTypes", "SchemaConfiguration"] { #expect(project.exists("build/\(name).graphql.swift")) }
-    #expect(!project.exists("Generated") && !project.exists("m.json"))
+    #expect(!project.exists("Generated") && !project.exists("m.json") && !project.exists("Mocks"))
     try project.write("A.graphql", "query A { book { x } }")
     do {
       try project.generate()

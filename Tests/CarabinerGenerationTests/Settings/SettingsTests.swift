@@ -40,6 +40,7 @@ struct SettingsTests {
         access: public
         module: Client
         manifest: {file: operations.json, format: texts-by-id}
+        mocks: {folder: ../Tests/Mocks, module: Shop}
       scalars:
         DateTime: {type: Date, coding: iso8601}
         Link: URL
@@ -54,6 +55,7 @@ struct SettingsTests {
     expected.access = .public
     expected.clientModule = "Client"
     expected.persistedDocuments = .init(file: "operations.json", format: .textsByID)
+    expected.mocks = .init(file: "../Tests/Mocks/Mocks.graphql.swift", module: "Shop")
     expected.scalars = [
       "DateTime": .init(type: "Foundation.Date", module: "Foundation", coding: "ISO8601Date"),
       "Link": .init(type: "Foundation.URL", module: "Foundation"), "Big": .init(type: "Swift.Int64"),
@@ -97,6 +99,11 @@ struct SettingsTests {
         "schema: a\ndocuments: b\noutput: {folder: c}\nscalars: {D: 'A; B'}\n",
         "c.yaml:4:11: error: \"A; B\" is not a name in Swift"
       ),
+      (
+        "schema: a\ndocuments: b\noutput: {folder: c, mocks: {module: D}}\n",
+        "c.yaml:3:21: error: this object names no folder; add folder: Tests/Mocks"
+      ),
+      ("schema: a\ndocuments: b\noutput: {folder: c, mocks: 1}\n", "c.yaml:3:21: error: this is a JSON number"),
       ("schema: [a\n", "c.yaml:2:1: error: this is not YAML"),
     ])
   func faults(_ text: String, _ problem: String) throws {
@@ -113,7 +120,9 @@ struct SettingsTests {
   @Test("generate.13: the JSON Schema of configurations is JSON and knows each key")
   func schema() throws {
     let text = GenerationRequest.configurationSchema
-    for key in ["schema", "documents", "folder", "beside-documents", "access", "module", "manifest", "scalars", "renames"] {
+    for key in [
+      "schema", "documents", "folder", "beside-documents", "access", "module", "manifest", "mocks", "scalars", "renames",
+    ] {
       #expect(text.contains("\"\(key)\": {"), "\(key)")
     }
   }
