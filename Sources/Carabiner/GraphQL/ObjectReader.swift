@@ -22,6 +22,13 @@ public struct ObjectReader {
     }
   }
 
+  /// All members, without the mark of a mock.
+  func members() throws -> JSONObject {
+    var members = try JSONValue(parsing: object.raw.span).object ?? [:]
+    members[MockValues.mark] = nil
+    return members
+  }
+
   /// The value of a member that the response has, which may be null.
   public func value<Value: ResponseValue>(_ name: StaticString) throws -> Value {
     try Value.value(reading: ValueReader(object.requiredMember(name)))

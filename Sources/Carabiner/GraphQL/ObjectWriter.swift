@@ -10,6 +10,8 @@ public struct ObjectWriter {
   /// Creates a writer without members.
   public init() {}
 
+  init(_ object: JSONObject) { self.object = object }
+
   /// Writes a member. A value that is not given is null.
   public mutating func write(_ name: String, _ value: some GraphQLValue) { set(name, Self.json(of: value) ?? .null) }
 
@@ -33,7 +35,7 @@ public struct ObjectWriter {
 
   private static func json<Value: GraphQLValue>(of value: Value) -> JSONValue? { Value.json(of: value) }
 
-  private mutating func set(_ name: String, _ value: JSONValue) {
+  mutating func set(_ name: String, _ value: JSONValue) {
     object[name] = object[name].map { Self.merged($0, value) } ?? value
   }
 

@@ -9,7 +9,7 @@ struct OperationNode: Sendable {
   let place: SourcePlace
 
   /// Whether it changes the store only, and is never sent.
-  var isLocal: Bool { definition.directives.contains { $0.name == "apollo_client_ios_localCacheMutation" } }
+  var isLocal: Bool { definition.directives.contains { DocumentSet.localMutation == $0.name } }
 }
 
 /// A named fragment of a document.
@@ -18,6 +18,9 @@ struct FragmentDefinitionNode: Sendable {
   let definition: GraphQLDocument.FragmentDefinition
   let selections: SelectionList
   let place: SourcePlace
+
+  /// Whether it is for changes of the store.
+  var isLocal: Bool { definition.directives.contains { DocumentSet.localMutation == $0.name } }
 }
 
 /// The definitions of all documents.

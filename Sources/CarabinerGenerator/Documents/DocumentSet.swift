@@ -3,8 +3,10 @@ internal import CarabinerWire
 
 /// Reads and validates all documents as one: a fragment of one file may be used in the others.
 struct DocumentSet {
+  /// The directive of an operation or a fragment that changes the store.
+  static let localMutation = "apollo_client_ios_localCacheMutation"
   /// The directives that only clients understand.
-  static let clientDirectives: Set<String> = ["apollo_client_ios_localCacheMutation"]
+  static let clientDirectives: Set<String> = [localMutation]
   /// Documents are files of the developer, so the limits are larger than those of a server.
   private static let maximumBytes = 64 << 20
 

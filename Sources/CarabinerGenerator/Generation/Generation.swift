@@ -76,6 +76,7 @@ struct Generation {
   ) -> GeneratedFile {
     var writer = CodeWriter()
     writer.header(importing: [configuration.clientModule], configuration.access)
+    let mutableFragments = Set(definitions.fragments.filter(\.isLocal).map { naming.fragment($0.name) })
     for operation in operations {
       guard let shape = operationShapes[operation.name] else { continue }
       writer.emptyLine()
@@ -87,7 +88,8 @@ struct Generation {
         persisted.add(PersistedDocuments.Operation(name: operation.name, type: type, text: text, hash: hash))
       }
       printer.print(operation, document: text, hash: hash, to: &writer) { names, writer in
-        var objects = ObjectPrinter(access: configuration.access, names: names, sizes: sizes)
+        var objects = ObjectPrinter(
+          access: configuration.access, names: names, sizes: sizes, mutableFragments: operation.isLocal ? mutableFragments : nil)
         objects.print(shape, to: &writer)
         (names, sizes) = (objects.names, objects.sizes)
       }
@@ -99,7 +101,8 @@ struct Generation {
       writer.emptyLine()
       writer.documentation(fragment.definition.description)
       let text = SwiftLiteral.rawString(document.text(of: fragment))
-      var objects = ObjectPrinter(access: configuration.access, names: names, sizes: sizes)
+      var objects = ObjectPrinter(
+        access: configuration.access, names: names, sizes: sizes, mutableFragments: fragment.isLocal ? mutableFragments : nil)
       objects.print(shape, "SelectionSet, GraphQLFragment", constants: ["static let document = \(text)"], to: &writer)
       (names, sizes) = (objects.names, objects.sizes)
     }

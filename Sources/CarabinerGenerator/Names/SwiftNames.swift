@@ -35,10 +35,10 @@ enum SwiftNames {
 
   /// Types that generated code uses without a module, and names that are not types.
   private static let reservedTypes: Set<String> = [
-    "Any", "AnyMock", "Array", "Bool", "Boxed", "BoxedOptional", "CaseIterable", "Data", "Deferred", "Double", "Error", "Float",
-    "Fragments", "FragmentContainer", "GeneratedOperation", "GraphQLEnum", "GraphQLFragment", "GraphQLMutation",
-    "GraphQLNullable", "GraphQLQuery", "GraphQLSubscription", "GraphQLValue", "Hashable", "ID", "InputObject", "Int",
-    "JSONValue", "Mock", "MockField", "MockObject", "Never", "ObjectReader", "ObjectWriter", "Optional", "PossibleTypes",
-    "Protocol", "Result", "SelectionSet", "Self", "Sendable", "Set", "String", "Swift", "Type", "Void", "_",
+    "Any", "AnyMock", "Array", "Bool", "Boxed", "BoxedOptional", "CacheKeyPolicy", "CaseIterable", "Data", "Deferred", "Double",
+    "Error", "Float", "Fragments", "FragmentContainer", "GeneratedOperation", "GraphQLEnum", "GraphQLFragment",
+    "GraphQLMutation", "GraphQLNullable", "GraphQLQuery", "GraphQLSubscription", "GraphQLValue", "Hashable", "ID", "InputObject",
+    "Int", "JSONValue", "Mock", "MockField", "MockObject", "MutableObject", "Never", "ObjectReader", "ObjectWriter", "Optional",
+    "PossibleTypes", "Protocol", "Result", "SelectionSet", "Self", "Sendable", "Set", "String", "Swift", "Type", "Void", "_",
   ]
 }

@@ -1,6 +1,7 @@
 extension ObjectPrinter {
   /// Prints properties, and the functions that read and write them.
   func print(_ members: [Member], access: String, to writer: inout CodeWriter) {
+    if isMutable { return printMutable(members, access: access, to: &writer) }
     for member in members {
       writer.documentation(member.description)
       writer.deprecation(member.deprecationReason)
@@ -38,6 +39,37 @@ extension ObjectPrinter {
           member.write.replacingFirst("$", with: object).replacingFirst("%", with: member.reference))
       }
     }
+  }
+
+  /// Prints properties that get and set the members of one object.
+  private func printMutable(_ members: [Member], access: String, to writer: inout CodeWriter) {
+    writer.line("private var __object: MutableObject")
+    for member in members {
+      writer.documentation(member.description)
+      writer.deprecation(member.deprecationReason)
+      let read = member.read.replacingFirst("$", with: "$0")
+      let name = SwiftNames.escaped(member.name)
+      if member.isConstant {
+        writer.line("\(access)var \(name): \(member.type) { __object.get { try \(read) } }")
+        continue
+      }
+      writer.block("\(access)var \(name): \(member.type)") { writer in
+        writer.line("get { __object.get { try \(read) } }")
+        let write = member.write.replacing("writeIfGiven", with: "write").replacingFirst("$", with: "$0")
+        writer.line("set { __object.set { \(write.replacingFirst("%", with: "newValue")) } }")
+      }
+    }
+    writer.emptyLine()
+    writer.begin("\(access)init(reading object: ObjectReader) throws")
+    writer.block("__object = try MutableObject(reading: object)") { writer in
+      for member in members where member.forward == nil {
+        let read = "try \(member.read.replacingFirst("$", with: "object")) as \(member.type)"
+        writer.line(member.write.replacingFirst("$", with: "$0").replacingFirst("%", with: read))
+      }
+    }
+    writer.end()
+    writer.emptyLine()
+    writer.block("\(access)func write(to object: inout ObjectWriter)") { $0.line("object.write(__object)") }
   }
 
   /// A name for the reader and the writer that no property has.

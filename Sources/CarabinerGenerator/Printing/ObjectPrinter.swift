@@ -3,10 +3,16 @@ internal import CarabinerSchema
 /// Prints the type of an object, with the types inside it.
 struct ObjectPrinter {
   private let access: String
+  /// The types of fragments whose properties can be set; nil if the properties here cannot.
+  private let mutableFragments: Set<String>?
+  var isMutable: Bool { mutableFragments != nil }
   var names: TypeNames
   var sizes: ShapeSizes
 
-  init(access: GeneratorConfiguration.Access, names: TypeNames, sizes: ShapeSizes) {
+  init(
+    access: GeneratorConfiguration.Access, names: TypeNames, sizes: ShapeSizes, mutableFragments: Set<String>?
+  ) {
+    self.mutableFragments = mutableFragments
     self.access = access == .internal ? "" : access.rawValue + " "
     self.names = names
     self.sizes = sizes
@@ -51,6 +57,8 @@ struct ObjectPrinter {
     let name: String
     let type: String
     var wrapper: String?
+    /// Whether the property of a type with properties that can be set is an exception.
+    var isConstant = false
     /// The value of a property that is not stored.
     var forward: String?
     /// The expression that reads it. The first `$` is the name of the reader.
@@ -66,7 +74,8 @@ struct ObjectPrinter {
     if shape.hasTypeName {
       members.append(
         Member(
-          name: "__typename", type: "String", read: "$.value(\"__typename\")", write: "$.write(\"__typename\", %)"))
+          name: "__typename", type: "String", isConstant: true, read: "$.value(\"__typename\")",
+          write: "$.write(\"__typename\", %)"))
     }
     for field in shape.fields { members.append(member(field)) }
     for view in shape.views {
@@ -86,12 +95,13 @@ struct ObjectPrinter {
     let key = SwiftLiteral.string(field.responseKey)
     let type = names.output(field)
     let coding = names.coding(field.definition.type).map { ", as: \($0).self" } ?? ""
-    // The reader makes a value with a condition optional, and null is nil as well.
-    let isOptional = field.isConditional && !field.definition.type.isNonNull
+    // The reader makes a value with a condition optional, and null is nil as well. The store may lack an optional value.
+    let isConditional = field.isConditional || isMutable && !field.definition.type.isNonNull
+    let isOptional = isConditional && !field.definition.type.isNonNull
     let readCoding = isOptional ? coding.replacing("?.self", with: ".self") : coding
     let writeCoding = field.isConditional && field.definition.type.isNonNull ? coding.replacing(".self", with: "?.self") : coding
     var member = Member(
-      name: field.property, type: type, read: "$.\(field.isConditional ? "conditional" : "value")(\(key)\(readCoding))",
+      name: field.property, type: type, read: "$.\(isConditional ? "conditional" : "value")(\(key)\(readCoding))",
       write: "$.\(field.isConditional ? "writeIfGiven" : "write")(\(key), %\(writeCoding))",
       description: field.definition.description,
       deprecationReason: field.definition.deprecationReason)
@@ -110,11 +120,13 @@ struct ObjectPrinter {
       var member = Member(
         name: fragment.property, type: names.global(fragment.name) + (isOptional ? "?" : ""),
         read: "$.\(fragment.isConditional ? "conditionalFragment" : "fragment")()", write: "$.write(%)")
+      // A value of a type without setters lacks the members that others select.
+      member.isConstant = mutableFragments?.contains(fragment.name) == false
       if let origin = fragment.forwardedTo {
         let path = "\(SwiftNames.escaped(origin)).fragments"
         member.forward = "\(path).\(SwiftNames.escaped(fragment.property))"
       } else if fragment.isDeferred {
-        (member.wrapper, member.read) = ("Deferred", "$.deferred()")
+        (member.wrapper, member.read) = ("Deferred", isMutable ? "$.conditionalFragment()" : "$.deferred()")
       } else if sizes.isLarge(fragment: fragment.name) {
         member.wrapper = isOptional ? "BoxedOptional" : "Boxed"
       }
@@ -123,8 +135,8 @@ struct ObjectPrinter {
     for deferred in shape.deferred {
       members.append(
         Member(
-          name: deferred.property, type: deferred.shape.name + "?", wrapper: "Deferred", read: "$.deferred()",
-          write: "$.write(%)"))
+          name: deferred.property, type: deferred.shape.name + "?", wrapper: "Deferred",
+          read: isMutable ? "$.conditionalFragment()" : "$.deferred()", write: "$.write(%)"))
     }
     return members
   }

@@ -45,7 +45,8 @@ struct FilesTests {
     for _ in 0..<5 { #expect(try generator.files(for: documents.shuffled()) == files) }
     #expect(
       files.map(\.name) == [
-        "BookQuery.graphql.swift", "Fragments.graphql.swift", "NodeQuery.graphql.swift", "Reviews.graphql.swift",
+        "BookQuery.graphql.swift", "Fragments.graphql.swift", "LocalChanges.graphql.swift", "NodeQuery.graphql.swift",
+        "Reviews.graphql.swift",
         "SearchQuery.graphql.swift", "Words.graphql.swift", "SchemaTypes.graphql.swift", "SchemaConfiguration.graphql.swift",
       ])
   }
