@@ -19,7 +19,7 @@ public struct CodeGenerator: Sendable {
   ///
   /// - Throws: ``GeneratorError`` with all faults of the schema and the documents.
   public func files(for documents: [DocumentSource]) throws(GeneratorError) -> [GeneratedFile] {
-    // Directives of a schema have no effect on the code, so a schema may lack their definitions.
+    // A schema may lack the definitions of its directives: those of policies are not of the server.
     let faults = schema.validate().filter { $0.rule != .knownDirectives }
     guard faults.isEmpty else {
       throw GeneratorError(
@@ -32,7 +32,11 @@ public struct CodeGenerator: Sendable {
     let sources = documents.sorted { $0.file.utf8.lexicographicallyPrecedes($1.file.utf8) }
     let set = DocumentSet(sources, schema: schema)
     guard set.problems.isEmpty else { throw GeneratorError(problems: set.problems) }
-    var generation = Generation(schema: schema, definitions: set.definitions, configuration: configuration)
+    let policy = StorePolicy(schema)
+    guard policy.problems.isEmpty else { throw GeneratorError(problems: policy.problems) }
+    var definitions = set.definitions
+    policy.select(in: &definitions)
+    var generation = Generation(schema: schema, definitions: definitions, policy: policy, configuration: configuration)
     let files = generation.files(of: sources)
     guard generation.problems.isEmpty else { throw GeneratorError(problems: generation.problems) }
     return files

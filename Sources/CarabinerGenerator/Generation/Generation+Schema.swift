@@ -33,7 +33,9 @@ extension Generation {
     let access = configuration.access == .internal ? "" : configuration.access.rawValue + " "
     var writer = CodeWriter()
     let scalars = names.usedTypes.union(["ID"]).filter { schema.type(named: $0)?.kind == .scalar }.sorted()
-    writer.header(importing: Set(scalars.compactMap { configuration.scalars[$0]?.module }).sorted(), configuration.access)
+    var modules = Set(scalars.compactMap { configuration.scalars[$0]?.module })
+    if !policy.isEmpty { modules.insert(configuration.clientModule) }
+    writer.header(importing: modules.sorted(), configuration.access)
     for name in scalars {
       writer.emptyLine()
       writer.documentation(name == "ID" ? "A unique identifier." : schema.type(named: name)?.description)
@@ -50,12 +52,35 @@ extension Generation {
         }
       }
     }
+    if !policy.isEmpty { printPolicy(access, to: &writer) }
     for name in names.hidden.sorted() {
       writer.emptyLine()
       writer.line("/// Another name of a type that a type inside an object hides.")
       writer.line("\(access)typealias __\(name) = \(name)")
     }
     return GeneratedFile(name: "SchemaConfiguration.graphql.swift", text: writer.text)
+  }
+
+  /// Prints the policy for stores. Object types have the key fields of their interfaces, so a store needs no schema.
+  private func printPolicy(_ access: String, to writer: inout CodeWriter) {
+    let list = { (names: [String]) in "[\(names.map(SwiftLiteral.string).joined(separator: ", "))]" }
+    let keys = policy.keyFields.filter { schema.type(named: $0.key)?.kind == .object }.map { type, names in
+      "\(SwiftLiteral.string(type)): \(list(names))"
+    }
+    let fields = policy.fields.map { name, field in
+      "\(SwiftLiteral.string(name)): FieldPolicy(type: \(SwiftLiteral.string(field.type)), keyArguments: \(list(field.arguments)))"
+    }
+    let parts = [("keyFields", keys), ("fieldPolicies", fields)].filter { !$0.1.isEmpty }
+    writer.emptyLine()
+    writer.begin("extension CacheKeyPolicy")
+    writer.line("/// The key fields and the field policies of the schema.")
+    writer.block("\(access)static var generated: CacheKeyPolicy") { writer in
+      writer.line("CacheKeyPolicy(")
+      for (name, entries) in parts {
+        writer.list("  \(name): ", entries.sorted(), name == parts.last?.0 ? ")" : ",")
+      }
+    }
+    writer.end()
   }
 
   // MARK: Names

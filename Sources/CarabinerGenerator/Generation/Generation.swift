@@ -5,6 +5,7 @@ internal import CarabinerWire
 struct Generation {
   let schema: Schema
   let definitions: Definitions
+  let policy: StorePolicy
   let configuration: GeneratorConfiguration
   var problems: [GeneratorProblem] = []
   var names: TypeNames
@@ -16,9 +17,10 @@ struct Generation {
 
   private var naming: Naming { names.naming }
 
-  init(schema: Schema, definitions: Definitions, configuration: GeneratorConfiguration) {
+  init(schema: Schema, definitions: Definitions, policy: StorePolicy, configuration: GeneratorConfiguration) {
     self.schema = schema
     self.definitions = definitions
+    self.policy = policy
     self.configuration = configuration
     names = TypeNames(schema: schema, naming: Naming(configuration))
     document = SentDocument(definitions, schema: schema)

@@ -5,8 +5,8 @@ public import Carabiner
 
 public struct WordsQuery: GraphQLQuery, GeneratedOperation {
   public static let operationName = "Words"
-  public static let document = "query Words($in: Int, $for: Result, $default: WordsInput, $object: Int) { words(in: $in, for: $for, default: $default, object: $object) { __typename as async await case default super true unsafe string Type { __typename id ...Type } data { __typename id } any { __typename ...Data } self { __typename ...Type } } } fragment Type on Self { __typename id result } fragment Data on Data { __typename id self { __typename result } }"
-  public static let documentHash = "54213ac7046a689fd99daee2330b1007296b92911f2929b0d35b697d1279f807"
+  public static let document = "query Words($in: Int, $for: Result, $default: WordsInput, $object: Int) { words(in: $in, for: $for, default: $default, object: $object) { __typename as async await case default super true unsafe string Type { __typename id ...Type } data { __typename id } any { __typename id ...Data } self { __typename ...Type } } } fragment Type on Self { __typename id result } fragment Data on Data { __typename id self { __typename result } }"
+  public static let documentHash = "fddc366c409e6e10013834ad5eb9ee0943d4d5c66267cad953a3eb1f20ed8cc6"
 
   public var `in`: GraphQLNullable<Int>
   public var `for`: GraphQLNullable<GraphQLEnum<Result_Enum>>
@@ -141,17 +141,19 @@ public struct WordsQuery: GraphQLQuery, GeneratedOperation {
 
       public struct Any_SelectionSet: SelectionSet {
         public let __typename: String
-        public var id: ID { fragments.data.id }
+        public let id: ID
         public var `self`: Self_SelectionSet? { fragments.data.`self` }
         public let fragments: Fragments
 
         public init(reading object: ObjectReader) throws {
           __typename = try object.value("__typename")
+          id = try object.value("id")
           fragments = try object.fragment()
         }
 
         public func write(to object: inout ObjectWriter) {
           object.write("__typename", __typename)
+          object.write("id", id)
           object.write(fragments)
         }
 
