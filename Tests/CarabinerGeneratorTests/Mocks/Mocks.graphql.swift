@@ -142,6 +142,7 @@ public struct Book: MockObject {
   public let lent = MockField<Date>("lent", as: ISO8601Date.self)
   public let page = MockField<Link>("page")
   public let pages = MockField<Int>("pages")
+  public let price = MockField<Double>("price")
   public let printings = MockField<[[Date]?]>("printings", as: [[ISO8601Date]?].self)
   public let published = MockField<Date>("published", as: ISO8601Date.self)
   public let related = MockField<[(any AnyMock)?]>("related", example: [Mock<Book>()])
@@ -163,6 +164,7 @@ extension Mock where Object == Book {
     lent: Date? = nil,
     page: Link? = nil,
     pages: Int? = nil,
+    price: Double? = nil,
     printings: [[Date]?]? = nil,
     published: Date? = nil,
     related: [(any AnyMock)?]? = nil,
@@ -181,6 +183,7 @@ extension Mock where Object == Book {
       "lent": lent,
       "page": page,
       "pages": pages,
+      "price": price,
       "printings": printings,
       "published": published,
       "related": related,

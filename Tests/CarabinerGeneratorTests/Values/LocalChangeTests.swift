@@ -106,6 +106,26 @@ struct LocalChangeTests {
     #expect((book?.author?.name, book?.author?.books.map(\.title)) == ("Stanisław Lem", ["Invincible"]))
   }
 
+  @Test("generate.11: fields and fragments with @include, @skip and @defer can be set")
+  func conditions() throws {
+    var data = try NodeChangeLocalCacheMutation.Data.from(Mock<Query>(node: Mock<Book>(published: .distantPast)))
+    #expect(data.node?.asBookIfNotAll?.published == .distantPast)
+    data.node?.asBookIfNotAll?.published = nil
+    data.node?.asBookIfNotAll?.pages = 7
+    data.node?.asBookIfNotAll?.fragments.later?.price = 2.5
+    data.node?.asBookIfNotAll?.reviews[0].`self` = "me"
+    data.node?.asBookIfNotAll?.reviews[0].`init` = 3
+    data.node?.asWorkIfAll?.title = "Eden"
+    let book = data.node?.asBookIfNotAll
+    #expect((book?.published, book?.pages, book?.fragments.later?.price) == (nil, 7, 2.5))
+    #expect((book?.reviews.first?.`self`, book?.reviews.first?.`init`) == ("me", 3))
+    #expect(data.node?.asWorkIfAll?.fragments.workDetails.title == "Eden")
+    var person = try NodeChangeLocalCacheMutation.Data.from(Mock<Query>(node: Mock<Person>()))
+    person.node?.asPerson?.fragments.personChange?.name = "Lem"
+    #expect(person.node?.asPerson?.fragments.personChange?.fragments.author.name == "Lem")
+    #expect(try JSONDecoder().decode(NodeChangeLocalCacheMutation.Data.self, from: try JSONEncoder().encode(data)) == data)
+  }
+
   @Test("generate.11: the directive is not sent, and data can be made from mocks")
   func mocks() throws {
     #expect(!ShelfChangeLocalCacheMutation.document.contains("@") && !PersonChange.document.contains("@"))

@@ -218,6 +218,433 @@ public struct ShelfChangeLocalCacheMutation: GraphQLQuery, GeneratedOperation {
   }
 }
 
+public struct NodeChangeLocalCacheMutation: GraphQLQuery, GeneratedOperation {
+  public static let operationName = "NodeChange"
+  public static let document = #"query NodeChange($id: ID!, $all: Boolean!, $some: Boolean!) { node(id: $id) { __typename id ...WorkDetails @include(if: $all) ... on Book @skip(if: $all) { isLent pages @include(if: $some) published @include(if: $some) lent @include(if: $some) reviews { __typename self init object hash } ... @defer(label: "later") { price } } ... on Person { ...PersonChange @defer } } } fragment WorkDetails on Work { __typename title ... on Recording { minutes } ... on Book { pages } } fragment PersonChange on Person { __typename id name books { __typename id title } ...Author } fragment Author on Person { __typename name }"#
+  public static let documentHash = "a8f95c470dcca0df185d9fbab644680620ad216daea8c2d969fd46c218bdfc75"
+
+  public var id: ID
+  public var all: Bool
+  public var some: Bool
+
+  public init(id: ID, all: Bool, some: Bool) {
+    self.id = id
+    self.all = all
+    self.some = some
+  }
+
+  public func write(to variables: inout ObjectWriter) {
+    variables.writeIfGiven("id", id)
+    variables.writeIfGiven("all", all)
+    variables.writeIfGiven("some", some)
+  }
+
+  public struct Data: SelectionSet {
+    private var __object: MutableObject
+    public var node: Node? {
+      get { __object.get { try $0.conditional("node") } }
+      set { __object.set { $0.write("node", newValue) } }
+    }
+
+    public init(reading object: ObjectReader) throws {
+      __object = try MutableObject(reading: object) {
+        $0.write("node", try object.conditional("node") as Node?)
+      }
+    }
+
+    public func write(to object: inout ObjectWriter) {
+      object.write(__object)
+    }
+
+    public struct Node: SelectionSet {
+      private var __object: MutableObject
+      public var __typename: String { __object.get { try $0.value("__typename") } }
+      public var id: ID {
+        get { __object.get { try $0.value("id") } }
+        set { __object.set { $0.write("id", newValue) } }
+      }
+      public var asWorkIfAll: AsWorkIfAll? {
+        get { __object.get { try $0.conditionalFragment(on: PossibleTypes.work) } }
+        set { __object.set { $0.write(newValue) } }
+      }
+      public var asBookIfNotAll: AsBookIfNotAll? {
+        get { __object.get { try $0.conditionalFragment(on: "Book") } }
+        set { __object.set { $0.write(newValue) } }
+      }
+      public var asPerson: AsPerson? {
+        get { __object.get { try $0.fragment(on: "Person") } }
+        set { __object.set { $0.write(newValue) } }
+      }
+
+      public init(reading object: ObjectReader) throws {
+        __object = try MutableObject(reading: object) {
+          $0.write("__typename", try object.value("__typename") as String)
+          $0.write("id", try object.value("id") as ID)
+          $0.write(try object.conditionalFragment(on: PossibleTypes.work) as AsWorkIfAll?)
+          $0.write(try object.conditionalFragment(on: "Book") as AsBookIfNotAll?)
+          $0.write(try object.fragment(on: "Person") as AsPerson?)
+        }
+      }
+
+      public func write(to object: inout ObjectWriter) {
+        object.write(__object)
+      }
+
+      public struct AsWorkIfAll: SelectionSet {
+        private var __object: MutableObject
+        public var __typename: String { __object.get { try $0.value("__typename") } }
+        public var id: ID {
+          get { __object.get { try $0.value("id") } }
+          set { __object.set { $0.write("id", newValue) } }
+        }
+        public var title: String {
+          get { __object.get { try $0.value("title") } }
+          set { __object.set { $0.write("title", newValue) } }
+        }
+        public var asRecording: AsRecording? {
+          get { __object.get { try $0.fragment(on: "Recording") } }
+          set { __object.set { $0.write(newValue) } }
+        }
+        public var asBook: AsBook? {
+          get { __object.get { try $0.fragment(on: "Book") } }
+          set { __object.set { $0.write(newValue) } }
+        }
+        public var fragments: Fragments {
+          get { __object.get { try $0.fragment() } }
+          set { __object.set { $0.write(newValue) } }
+        }
+
+        public init(reading object: ObjectReader) throws {
+          __object = try MutableObject(reading: object) {
+            $0.write("__typename", try object.value("__typename") as String)
+            $0.write("id", try object.value("id") as ID)
+            $0.write(try object.fragment(on: "Recording") as AsRecording?)
+            $0.write(try object.fragment(on: "Book") as AsBook?)
+            $0.write(try object.fragment() as Fragments)
+          }
+        }
+
+        public func write(to object: inout ObjectWriter) {
+          object.write(__object)
+        }
+
+        public struct AsRecording: SelectionSet {
+          private var __object: MutableObject
+          public var __typename: String { __object.get { try $0.value("__typename") } }
+          public var id: ID {
+            get { __object.get { try $0.value("id") } }
+            set { __object.set { $0.write("id", newValue) } }
+          }
+          public var title: String {
+            get { __object.get { try $0.value("title") } }
+            set { __object.set { $0.write("title", newValue) } }
+          }
+          public var minutes: Int {
+            get { __object.get { try $0.value("minutes") } }
+            set { __object.set { $0.write("minutes", newValue) } }
+          }
+          public var fragments: Fragments {
+            get { __object.get { try $0.fragment() } }
+            set { __object.set { $0.write(newValue) } }
+          }
+
+          public init(reading object: ObjectReader) throws {
+            __object = try MutableObject(reading: object) {
+              $0.write("__typename", try object.value("__typename") as String)
+              $0.write("id", try object.value("id") as ID)
+              $0.write("minutes", try object.value("minutes") as Int)
+              $0.write(try object.fragment() as Fragments)
+            }
+          }
+
+          public func write(to object: inout ObjectWriter) {
+            object.write(__object)
+          }
+
+          public struct Fragments: FragmentContainer {
+            private var __object: MutableObject
+            public var workDetails: WorkDetails { __object.get { try $0.fragment() } }
+
+            public init(reading object: ObjectReader) throws {
+              __object = try MutableObject(reading: object) {
+                $0.write(try object.fragment() as WorkDetails)
+              }
+            }
+
+            public func write(to object: inout ObjectWriter) {
+              object.write(__object)
+            }
+          }
+        }
+
+        public struct AsBook: SelectionSet {
+          private var __object: MutableObject
+          public var __typename: String { __object.get { try $0.value("__typename") } }
+          public var id: ID {
+            get { __object.get { try $0.value("id") } }
+            set { __object.set { $0.write("id", newValue) } }
+          }
+          public var title: String {
+            get { __object.get { try $0.value("title") } }
+            set { __object.set { $0.write("title", newValue) } }
+          }
+          public var pages: Int {
+            get { __object.get { try $0.value("pages") } }
+            set { __object.set { $0.write("pages", newValue) } }
+          }
+          public var fragments: Fragments {
+            get { __object.get { try $0.fragment() } }
+            set { __object.set { $0.write(newValue) } }
+          }
+
+          public init(reading object: ObjectReader) throws {
+            __object = try MutableObject(reading: object) {
+              $0.write("__typename", try object.value("__typename") as String)
+              $0.write("id", try object.value("id") as ID)
+              $0.write("pages", try object.value("pages") as Int)
+              $0.write(try object.fragment() as Fragments)
+            }
+          }
+
+          public func write(to object: inout ObjectWriter) {
+            object.write(__object)
+          }
+
+          public struct Fragments: FragmentContainer {
+            private var __object: MutableObject
+            public var workDetails: WorkDetails { __object.get { try $0.fragment() } }
+
+            public init(reading object: ObjectReader) throws {
+              __object = try MutableObject(reading: object) {
+                $0.write(try object.fragment() as WorkDetails)
+              }
+            }
+
+            public func write(to object: inout ObjectWriter) {
+              object.write(__object)
+            }
+          }
+        }
+
+        public struct Fragments: FragmentContainer {
+          private var __object: MutableObject
+          public var workDetails: WorkDetails { __object.get { try $0.fragment() } }
+
+          public init(reading object: ObjectReader) throws {
+            __object = try MutableObject(reading: object) {
+              $0.write(try object.fragment() as WorkDetails)
+            }
+          }
+
+          public func write(to object: inout ObjectWriter) {
+            object.write(__object)
+          }
+        }
+      }
+
+      public struct AsBookIfNotAll: SelectionSet {
+        private var __object: MutableObject
+        public var __typename: String { __object.get { try $0.value("__typename") } }
+        public var id: ID {
+          get { __object.get { try $0.value("id") } }
+          set { __object.set { $0.write("id", newValue) } }
+        }
+        @available(*, deprecated, message: "Use loans.")
+        public var isLent: Bool {
+          get { __object.get { try $0.value("isLent") } }
+          set { __object.set { $0.write("isLent", newValue) } }
+        }
+        public var pages: Int? {
+          get { __object.get { try $0.conditional("pages") } }
+          set { __object.set { $0.write("pages", newValue) } }
+        }
+        public var published: Date? {
+          get { __object.get { try $0.conditional("published", as: ISO8601Date.self) } }
+          set { __object.set { $0.write("published", newValue, as: ISO8601Date?.self) } }
+        }
+        public var lent: Date? {
+          get { __object.get { try $0.conditional("lent", as: ISO8601Date.self) } }
+          set { __object.set { $0.write("lent", newValue, as: ISO8601Date?.self) } }
+        }
+        public var reviews: [Review] {
+          get { __object.get { try $0.value("reviews") } }
+          set { __object.set { $0.write("reviews", newValue) } }
+        }
+        public var fragments: Fragments {
+          get { __object.get { try $0.fragment() } }
+          set { __object.set { $0.write(newValue) } }
+        }
+
+        public init(reading object: ObjectReader) throws {
+          __object = try MutableObject(reading: object) {
+            $0.write("__typename", try object.value("__typename") as String)
+            $0.write("id", try object.value("id") as ID)
+            $0.write("isLent", try object.value("isLent") as Bool)
+            $0.writeIfGiven("pages", try object.conditional("pages") as Int?)
+            $0.writeIfGiven("published", try object.conditional("published", as: ISO8601Date.self) as Date?, as: ISO8601Date?.self)
+            $0.writeIfGiven("lent", try object.conditional("lent", as: ISO8601Date.self) as Date?, as: ISO8601Date?.self)
+            $0.write("reviews", try object.value("reviews") as [Review])
+            $0.write(try object.fragment() as Fragments)
+          }
+        }
+
+        public func write(to object: inout ObjectWriter) {
+          object.write(__object)
+        }
+
+        public struct Review: SelectionSet {
+          private var __object: MutableObject
+          public var __typename: String { __object.get { try $0.value("__typename") } }
+          public var `self`: String? {
+            get { __object.get { try $0.conditional("self") } }
+            set { __object.set { $0.write("self", newValue) } }
+          }
+          public var `init`: Int? {
+            get { __object.get { try $0.conditional("init") } }
+            set { __object.set { $0.write("init", newValue) } }
+          }
+          public var object: Bool? {
+            get { __object.get { try $0.conditional("object") } }
+            set { __object.set { $0.write("object", newValue) } }
+          }
+          public var hash: String? {
+            get { __object.get { try $0.conditional("hash") } }
+            set { __object.set { $0.write("hash", newValue) } }
+          }
+
+          public init(reading object: ObjectReader) throws {
+            __object = try MutableObject(reading: object) {
+              $0.write("__typename", try object.value("__typename") as String)
+              $0.write("self", try object.conditional("self") as String?)
+              $0.write("init", try object.conditional("init") as Int?)
+              $0.write("object", try object.conditional("object") as Bool?)
+              $0.write("hash", try object.conditional("hash") as String?)
+            }
+          }
+
+          public func write(to object: inout ObjectWriter) {
+            object.write(__object)
+          }
+        }
+
+        public struct Later: SelectionSet {
+          private var __object: MutableObject
+          public var __typename: String { __object.get { try $0.value("__typename") } }
+          public var id: ID {
+            get { __object.get { try $0.value("id") } }
+            set { __object.set { $0.write("id", newValue) } }
+          }
+          @available(*, deprecated, message: "Use loans.")
+          public var isLent: Bool {
+            get { __object.get { try $0.value("isLent") } }
+            set { __object.set { $0.write("isLent", newValue) } }
+          }
+          public var pages: Int? {
+            get { __object.get { try $0.conditional("pages") } }
+            set { __object.set { $0.write("pages", newValue) } }
+          }
+          public var published: Date? {
+            get { __object.get { try $0.conditional("published", as: ISO8601Date.self) } }
+            set { __object.set { $0.write("published", newValue, as: ISO8601Date?.self) } }
+          }
+          public var lent: Date? {
+            get { __object.get { try $0.conditional("lent", as: ISO8601Date.self) } }
+            set { __object.set { $0.write("lent", newValue, as: ISO8601Date?.self) } }
+          }
+          public var reviews: [Review] {
+            get { __object.get { try $0.value("reviews") } }
+            set { __object.set { $0.write("reviews", newValue) } }
+          }
+          public var price: Double? {
+            get { __object.get { try $0.conditional("price") } }
+            set { __object.set { $0.write("price", newValue) } }
+          }
+
+          public init(reading object: ObjectReader) throws {
+            __object = try MutableObject(reading: object) {
+              $0.write("__typename", try object.value("__typename") as String)
+              $0.write("id", try object.value("id") as ID)
+              $0.write("isLent", try object.value("isLent") as Bool)
+              $0.writeIfGiven("pages", try object.conditional("pages") as Int?)
+              $0.writeIfGiven("published", try object.conditional("published", as: ISO8601Date.self) as Date?, as: ISO8601Date?.self)
+              $0.writeIfGiven("lent", try object.conditional("lent", as: ISO8601Date.self) as Date?, as: ISO8601Date?.self)
+              $0.write("reviews", try object.value("reviews") as [Review])
+              $0.write("price", try object.conditional("price") as Double?)
+            }
+          }
+
+          public func write(to object: inout ObjectWriter) {
+            object.write(__object)
+          }
+
+          public typealias Review = NodeChangeLocalCacheMutation.Data.Node.AsBookIfNotAll.Review
+        }
+
+        public struct Fragments: FragmentContainer {
+          private var __object: MutableObject
+          public var later: Later? {
+            get { __object.get { try $0.conditionalFragment() } }
+            set { __object.set { $0.write(newValue) } }
+          }
+
+          public init(reading object: ObjectReader) throws {
+            __object = try MutableObject(reading: object) {
+              $0.write(try object.conditionalFragment() as Later?)
+            }
+          }
+
+          public func write(to object: inout ObjectWriter) {
+            object.write(__object)
+          }
+        }
+      }
+
+      public struct AsPerson: SelectionSet {
+        private var __object: MutableObject
+        public var __typename: String { __object.get { try $0.value("__typename") } }
+        public var id: ID {
+          get { __object.get { try $0.value("id") } }
+          set { __object.set { $0.write("id", newValue) } }
+        }
+        public var fragments: Fragments {
+          get { __object.get { try $0.fragment() } }
+          set { __object.set { $0.write(newValue) } }
+        }
+
+        public init(reading object: ObjectReader) throws {
+          __object = try MutableObject(reading: object) {
+            $0.write("__typename", try object.value("__typename") as String)
+            $0.write("id", try object.value("id") as ID)
+            $0.write(try object.fragment() as Fragments)
+          }
+        }
+
+        public func write(to object: inout ObjectWriter) {
+          object.write(__object)
+        }
+
+        public struct Fragments: FragmentContainer {
+          private var __object: MutableObject
+          public var personChange: PersonChange? {
+            get { __object.get { try $0.conditionalFragment() } }
+            set { __object.set { $0.write(newValue) } }
+          }
+
+          public init(reading object: ObjectReader) throws {
+            __object = try MutableObject(reading: object) {
+              $0.write(try object.conditionalFragment() as PersonChange?)
+            }
+          }
+
+          public func write(to object: inout ObjectWriter) {
+            object.write(__object)
+          }
+        }
+      }
+    }
+  }
+}
+
 public struct PersonChange: SelectionSet, GraphQLFragment {
   public static let document = "fragment PersonChange on Person { __typename id name books { __typename id title } ...Author } fragment Author on Person { __typename name }"
 
