@@ -25,7 +25,7 @@ public struct ObjectReader {
   /// All members, without the mark of a mock.
   func members() throws -> JSONObject {
     var members = try JSONValue(parsing: object.raw.span).object ?? [:]
-    members[MockValues.mark] = nil
+    members[MockValues.mark.description] = nil
     return members
   }
 
@@ -51,7 +51,9 @@ public struct ObjectReader {
   }
 
   /// The value of a member of another form in JSON, with `@include` or `@skip`; nil if it is missing or null.
-  public func conditional<Coding: ScalarCoding & ResponseValue>(_ name: StaticString, as coding: Coding.Type) throws -> Coding.Value? {
+  public func conditional<Coding: ScalarCoding & ResponseValue>(
+    _ name: StaticString, as coding: Coding.Type
+  ) throws -> Coding.Value? {
     Coding?.value(of: try conditional(name))
   }
 

@@ -51,7 +51,14 @@ extension Exchange {
         $0.isMalformed = true
       }
     }
-    return headers + members + documents + [
+    let numbers = ["-1", "3000000000", "99999999999999999999", "1e400"].map { number in
+      Exchange("an operation with arguments and variables of \(number)") {
+        let names = ["first", "last", "limit", "offset"] + words.names.filter { !$0.contains("-") }
+        $0.operation.document = "query Books { books(\(names.map { "\($0): \(number)" }.joined(separator: ", "))) { id } }"
+        $0.operation.variables = "{\(names.map { "\"\($0)\":\(number)" }.joined(separator: ","))}"
+      }
+    }
+    return headers + members + documents + numbers + [
       Exchange("an operation with a long name") {
         $0.operation.name = String(repeating: "Name", count: 100)
         $0.operation.document = "query \(String(repeating: "Name", count: 100)) { books { id } }"

@@ -1,3 +1,4 @@
+internal import CCarabiner
 internal import CarabinerABI
 internal import CarabinerBridge
 internal import Synchronization
@@ -87,6 +88,15 @@ struct ParserTrial {
     return types
   }
 
+  /// The accepted bodies in small chunks.
+  var inPieces: [Exchange] {
+    var exchanges: [Exchange] = []
+    let wasGuarded = trial.testHost.state.withLock { $0.isGuarded }
+    try? everyBody { body, exchange, _ in exchanges.append(exchange(body.pieces(of: 7))) }
+    trial.testHost.state.withLock { $0.isGuarded = wasGuarded }
+    return exchanges
+  }
+
   /// Bodies of each content type that end early, or have bytes that are not UTF-8.
   var malformed: [Exchange] {
     samples.flatMap { sample in
@@ -120,15 +130,20 @@ struct ParserTrial {
     }
     var taken = 0
     for sample in samples where types?.contains(sample.type) ?? true {
+      var operation = OperationSample()
       func exchange(_ chunks: [[UInt8]]) -> Exchange {
         Exchange("a body of \(sample.header)") {
+          $0.operation = operation
           $0.head.headers = [HeaderSample(name: "Content-Type", value: sample.header)]
           $0.chunks = chunks
           $0.isMalformed = sample.type == "own"
         }
       }
-      // If a parser makes no result of the valid body, invalid ones prove nothing.
-      guard !read(exchange([sample.body])).elements.isEmpty else { continue }
+      // If a parser makes no result of the valid body, invalid ones prove nothing. Some read subscriptions only.
+      if read(exchange([sample.body])).elements.isEmpty {
+        operation.type = UInt32(CRB_OPERATION_SUBSCRIPTION)
+        guard !read(exchange([sample.body])).elements.isEmpty else { continue }
+      }
       taken += 1
       try body(sample.body, exchange, read)
     }

@@ -26,7 +26,7 @@ protocol ReadableField {
 /// The text of an object has its number only. Each member is made when it is read, so mocks may refer to each other in circles.
 final class MockValues: AbsentMembers {
   /// The member with the number of an object.
-  static let mark = "__mock"
+  static let mark: StaticString = "__mock"
   /// Values for types that the schema does not define: one of them fits most scalars.
   private static let scalars: [JSONValue] = [
     "https://example.com/", "2000-01-01T00:00:00Z", "2000-01-01", "00000000-0000-4000-8000-000000000000", 1, true, "1", "AAAA",
@@ -62,7 +62,7 @@ final class MockValues: AbsentMembers {
     switch value {
     case let mock as any ReadableMock:
       mocks.append(mock)
-      return ["__typename": .string(type(of: mock).typeName), Self.mark: .number(JSONNumber(mocks.count - 1))]
+      return ["__typename": .string(type(of: mock).typeName), Self.mark.description: .number(JSONNumber(mocks.count - 1))]
     case let value as any WrappingValue: return try value.json { try json(of: $0) ?? .null }
     case let value as any GraphQLValue: return Self.json(value) ?? .null
     default: return nil

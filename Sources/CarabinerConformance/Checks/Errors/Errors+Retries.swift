@@ -8,7 +8,8 @@ extension Check {
     page: Page(
       rule: """
         A stage that asks for RETRY, or is in a chain with a stage that does, gets on_request again with its own state, up to the
-        host's maximum. It works at each attempt, and leaves a field of a header as often as with one attempt.
+        host's maximum. It works at each attempt, and leaves a field of a header as often as with one attempt. It asks for a few
+        attempts only; more than twenty are a warning.
         """,
       reason: "The state survives a retry. A stage that allocates a new state at each attempt leaks the old one.",
       example: #"""
@@ -21,6 +22,15 @@ extension Check {
       try trial.exercise(Exchange.usual, settings)
       let instance = try trial.instance()
       defer { instance.destroy() }
+      for stage in trial.stages {
+        var settings = ExchangeRunner.Settings()
+        settings.maximumRetries = 21
+        for passage in trial.travel(Exchange.usual, stage, instance, settings) where passage.attempts.count > 20 {
+          trial.notes.warn(
+            "it asks for another attempt after twenty; count them in the state, where on_request does not set them back",
+            at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+        }
+      }
       for stage in trial.stages where stage.mutates.contains(.headers) {
         func names(_ settings: ExchangeRunner.Settings) -> [String: Int] {
           let passage = trial.travel([Exchange("a query")], stage, instance, settings)[0]

@@ -236,7 +236,10 @@ extension Check {
         return answers(instance)
       }
       let verdicts = try (0..<3).map { _ in
-        try alone { instance in trial.stages.map { stage in trial.travel(exchanges, stage, instance).map(\.verdict) } }
+        try alone { instance in
+          defer { trial.settle(.milliseconds(100)) }
+          return trial.stages.map { stage in trial.travel(exchanges, stage, instance).map(\.verdict) }
+        }
       }
       if verdicts[1] == verdicts[2], verdicts[0] != verdicts[1] {
         return trial.notes.fail("its answers change once an instance was destroyed", at: trial.interceptor.id)

@@ -14,7 +14,7 @@ extension Check {
       remedy: "Use view.len. To pass a view to a function that needs a C string, copy it and add the NUL."),
     timeLimit: .seconds(120),
     .interceptor { trial in
-      let exchanges = Exchange.usual + Exchange.varied(trial.words)
+      let exchanges = Exchange.usual + Exchange.varied(trial.words) + ParserTrial(trial).inPieces
       try trial.exercise(exchanges)
       // A view begins where a page begins, so that the byte in front of it is found.
       CTestHost_placeRegions(1)
@@ -50,7 +50,7 @@ extension Check {
       remedy: "Copy the bytes that you need later, or ask for them again in the later hook."),
     timeLimit: .seconds(300),
     .interceptor { trial in
-      try trial.exercise()
+      try trial.exercise(Exchange.usual + ParserTrial(trial).inPieces)
       // A view that is kept in the instance may be used much later.
       let instance = try trial.instance()
       defer { instance.destroy() }

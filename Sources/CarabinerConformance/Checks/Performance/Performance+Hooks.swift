@@ -108,12 +108,15 @@ extension Check {
       defer { instance.destroy() }
       for stage in trial.stages where stage.seesChunks {
         let types = stage.kind == .parsing ? ParserTrial(trial).acceptedTypes.map(Optional.some) : [nil]
-        for type in types {
+        // Of one text, and of JSON that does not end before the last chunk.
+        for (type, opening) in types.flatMap({ [($0, ""), ($0, #"{"data":{"text":""#)] }) {
           func time(_ chunks: Int) -> UInt64 {
             let exchange = Exchange("a body in \(chunks) chunks") { exchange in
               if let type { exchange.head.headers = [HeaderSample(name: "Content-Type", value: type)] }
               exchange.isMalformed = true
               exchange.chunks = (0..<chunks).map { _ in Array(repeating: UInt8(ascii: "a"), count: 1024) }
+              exchange.chunks[0] = Array(opening.utf8) + exchange.chunks[0]
+              if !opening.isEmpty { exchange.chunks[chunks - 1] += Array(#""}}"#.utf8) }
             }
             var least = UInt64.max
             // A slow body needs no second look.

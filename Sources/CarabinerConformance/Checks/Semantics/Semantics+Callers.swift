@@ -1,3 +1,4 @@
+internal import CCarabiner
 internal import CarabinerABI
 internal import CarabinerBridge
 internal import FoundationEssentials
@@ -41,6 +42,11 @@ extension Check {
           _ = trial.travel([first], stage, instance)
           judge(trial.travel([exchange], stage, instance)[0], 0, "after a call")
         }
+        // A subscription with several results, and then one that breaks off after its first.
+        _ = trial.travel([callers[0].exchange(results: 3)], stage, instance)
+        var broken = callers[1].exchange(results: 1)
+        broken.ending = .error(ErrorSample())
+        judge(trial.travel([broken], stage, instance)[0], 0, "after a subscription")
         // A whole call between any two hooks of another one.
         for exchange in [second, visitor, sparing] {
           var settings = ExchangeRunner.Settings()
@@ -97,7 +103,8 @@ private struct Caller {
     self.secrets = secrets
   }
 
-  func exchange(hasHeaders: Bool = true, hasOnlyCredentials: Bool = false) -> Exchange {
+  /// - Parameter results: How many results a subscription has; a query if nil.
+  func exchange(hasHeaders: Bool = true, hasOnlyCredentials: Bool = false, results: Int? = nil) -> Exchange {
     Exchange("a call of one of two callers") {
       if hasHeaders {
         let sent = hasOnlyCredentials ? Array(headers.prefix(2)) : headers
@@ -107,6 +114,12 @@ private struct Caller {
       $0.head.headers += headers.map { HeaderSample(name: $0.name, value: values[3], isSensitive: $0.isSensitive) }
       let members = headers.map { "\"\($0.name)\":\"\(values[4])\"" }.joined(separator: ",")
       $0.results = [ResultSample(data: "{\"mine\":\"\(values[5])\",\(members)}")]
+      if let results {
+        $0.operation.type = UInt32(CRB_OPERATION_SUBSCRIPTION)
+        $0.results = (0..<results).map { number in
+          ResultSample(data: "{\"mine\":\"\(values[5])\",\"number\":\(number)}", flags: UInt32(CRB_RESULT_HAS_NEXT))
+        }
+      }
       $0.request.body = Array("{\"query\":\"{ mine(id: 1) }\"}".utf8)
       $0.chunks = Array("{\"data\":{\"mine\":\"\(values[6])\",\"see\":\"http://\(values[7])\"}}".utf8).pieces(of: 7)
     }

@@ -35,7 +35,8 @@ extension Check {
     "ST02", level: 3, "keeps the order of results",
     page: Page(
       rule: """
-        Results leave a stage in the order in which they arrived, and none twice, even if the stage replaces them.
+        Results leave a stage in the order in which they arrived, and none twice, even if the stage replaces them. Each call gets its
+        results, also those that another call has got before.
         """,
       reason: "A consumer applies results one after the other. In another order they mean something else.",
       example: "state->held = result;  return CRB_DROP;          /* and stages it after the next one */",
@@ -47,6 +48,19 @@ extension Check {
       }
       let instance = try trial.instance()
       defer { instance.destroy() }
+      for stage in trial.stages where stage.kind == .graphQL {
+        // Whether the results of equal subscriptions, one after the other, reach their consumers.
+        let delivered = [1, 1, 2, 2].map { number in
+          let event = Exchange("a subscription with the event \(number)") {
+            $0.operation = Exchange.usual[3].operation
+            $0.results = [ResultSample(data: #"{"tick":\#(number)}"#, flags: UInt32(CRB_RESULT_HAS_NEXT))]
+          }
+          return trial.travel([event], stage, instance)[0].hasForwarded
+        }
+        trial.notes.expect(
+          delivered != [true, false, true, false], "a subscription does not get an event that an equal one has got before",
+          at: trial.interceptor.id)
+      }
       for stage in trial.stages where stage.kind == .graphQL && stage.mutates.contains(.json) {
         let numbers = trial.travel([exchange], stage, instance)[0].elements.compactMap {
           (try? JSONValue(parsing: $0.bytes))?["data"]?["tick"]?.int

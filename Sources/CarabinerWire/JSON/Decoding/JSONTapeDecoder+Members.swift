@@ -7,6 +7,11 @@ extension JSONTapeDecoder {
     if !text.isObject(entry) { throw text.mismatch([String: Any].self, entry) }
   }
 
+  /// The value of a member of an object; nil if the text has none.
+  package func member(_ name: StaticString) -> JSONTapeDecoder? {
+    text.value(of: name, in: entry, depth: depth).map { JSONTapeDecoder(text, $0, depth: depth + 1) }
+  }
+
   /// The value of a member of an object.
   ///
   /// - Throws: `DecodingError` if there is none.
@@ -37,10 +42,6 @@ extension JSONTapeDecoder {
   package func taking(_ members: any AbsentMembers) -> JSONTapeDecoder {
     text.absentMembers = members
     return self
-  }
-
-  private func member(_ name: StaticString) -> JSONTapeDecoder? {
-    text.value(of: name, in: entry, depth: depth).map { JSONTapeDecoder(text, $0, depth: depth + 1) }
   }
 
   @inline(__always) private func scalar<Value: TapeScalar>(_ name: StaticString) throws -> Value {
