@@ -39,7 +39,7 @@ extension TestHost {
         code: copy.code, flags: copy.flags, domain: copy.domain.text, message: copy.message.text, detail: copy.detail_json.text)
       return Status.ok
     }
-    if status != Status.ok, status != Status.invalid { state.withLock { $0.calls[handle]?.staged.isErrorRefused = true } }
+    if status != Status.ok, unsafe error != nil { state.withLock { $0.calls[handle]?.staged.isErrorRefused = true } }
     return status
   }
 
