@@ -79,7 +79,7 @@ struct GeneratedValuesTests {
     let read = try data(book)
     #expect(try read == self.read(BookQuery.Data.self, book))
     #expect(try read == data(reversed(JSONValue(parsing: book)).description))
-    // Escapes in names, and members that nobody selects between the others.
+    // Escapes in names, and members between the others that are not selected.
     let spelled = book.replacing("\"title\":", with: "\"other\": {\"title\": [1]}, \"t\\u0069tle\":")
     #expect(try spelled != book && read == data(spelled))
     #expect(try JSONTape.graphQLData(BookQuery.Data.self, from: Array(book.utf8)) == read)

@@ -39,7 +39,7 @@ extension Check {
       rule: """
         Variables, extensions and results that a stage writes are JSON objects in UTF-8. Members of `extensions`
         that other code added stay. A result that a stage replaces keeps its data, in any order of members, and the digits of its
-        numbers. What a stage does to one text does not depend on how another one ends.
+        numbers. The change to one text does not depend on how another one ends.
         """,
       reason: """
         All code shares the extensions: tracing, persisted queries and cost limits use them. A stage that replaces the object
