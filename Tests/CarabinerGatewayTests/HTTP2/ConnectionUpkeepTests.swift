@@ -18,7 +18,7 @@ struct ConnectionUpkeepTests {
   func silent() {
     var upkeep = upkeep()
     #expect(upkeep.step(at: start + .seconds(29), idleSince: nil) == .wait)
-    #expect(upkeep.due(after: start, idleSince: nil) == start + .seconds(30))
+    #expect(upkeep.due(after: start + .seconds(28), idleSince: nil) == start + .seconds(30))
     #expect(upkeep.step(at: start + .seconds(30), idleSince: nil) == .ping)
     #expect(upkeep.step(at: start + .seconds(59), idleSince: nil) == .wait)
     #expect(upkeep.due(after: start + .seconds(59), idleSince: nil) == start + .seconds(60))
@@ -44,6 +44,9 @@ struct ConnectionUpkeepTests {
     #expect(upkeep.due(after: start + .seconds(70), idleSince: start) == start + .seconds(75))
     #expect(upkeep.step(at: start + .seconds(75), idleSince: start) == .close)
   }
+
+  @Test("the timer of a connection that has ended uses memory for five seconds at most")
+  func ended() { #expect(upkeep().due(after: start, idleSince: nil) == start + .seconds(5)) }
 
   @Test("a short idle timeout is looked at in time, although a stream was open before")
   func shortIdle() {
