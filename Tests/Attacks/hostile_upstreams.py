@@ -12,9 +12,9 @@ FLOODS = [name for name in MISBEHAVIOURS if name in (
     "endless_head", "interim_flood", "endless_body", "bomb", "growing_parts", "endless_part", "part_headers")]
 SHORT = [name for name in MISBEHAVIOURS if name not in FLOODS]
 # The gateway holds an answer in parts up to its limit of a body (64 MiB) three times: the merged values, and the text of the result before
-# and after a part. Beside them there are the buffers of the connections.
+# and after a part.
 ANSWERS = 3
-MOST_MEGABYTES = ANSWERS * 3 * 64 + 32
+MOST_MEGABYTES = ANSWERS * 3 * 64
 TYPES = b"Accept: multipart/mixed;deferSpec=20220824, application/graphql-response+json\r\nX-User: secret-user\r\n"
 
 
