@@ -34,15 +34,25 @@ public struct ObjectReader {
     try Value.value(reading: ValueReader(object.requiredMember(name)))
   }
 
-  // The scalars of GraphQL and lists of strings, because calls of generic functions of another module take several times as long.
+  // Functions for the scalars of GraphQL, because calls of generic functions of another module take several times as long.
+
+  /// The value of a member that is a string.
   public func value(_ name: StaticString) throws -> String { try object.string(name) }
+  /// The value of a member that is an integer.
   public func value(_ name: StaticString) throws -> Int { try object.int(name) }
+  /// The value of a member that is a number.
   public func value(_ name: StaticString) throws -> Double { try object.double(name) }
+  /// The value of a member that is a Boolean.
   public func value(_ name: StaticString) throws -> Bool { try object.bool(name) }
+  /// The value of a member that is a list of strings.
   public func value(_ name: StaticString) throws -> [String] { try object.strings(name) }
+  /// The value of a member that is a string or null.
   public func value(_ name: StaticString) throws -> String? { try object.nullableString(name) }
+  /// The value of a member that is an integer or null.
   public func value(_ name: StaticString) throws -> Int? { try object.nullableInt(name) }
+  /// The value of a member that is a number or null.
   public func value(_ name: StaticString) throws -> Double? { try object.nullableDouble(name) }
+  /// The value of a member that is a Boolean or null.
   public func value(_ name: StaticString) throws -> Bool? { try object.nullableBool(name) }
 
   /// The value of a member of another form in JSON.

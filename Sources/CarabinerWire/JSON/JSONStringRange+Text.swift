@@ -48,12 +48,11 @@ extension JSONStringRange {
 }
 
 extension String {
-  /// How many bytes a string holds without memory of its own.
+  /// How many bytes a string holds in itself, without memory of its own.
   private static let inlineBytes = 15
 
   /// Copies bytes that are known to be well-formed UTF-8.
   @inline(__always) init(text bytes: Span<UInt8>) {
-    // Small strings have no memory of their own.
     self =
       bytes.count <= Self.inlineBytes
       ? unsafe String(unsafeUninitializedCapacity: bytes.count) { room in

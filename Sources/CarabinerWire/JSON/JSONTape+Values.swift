@@ -11,7 +11,7 @@ extension JSONTape {
     var found: Int?
     var place = 1
     while place < entries.count {
-      if entries[place].isNamed(name, in: bytes) { found = place + 1 }
+      if entries[place].isNamed(name.utf8Span.span, in: bytes) { found = place + 1 }
       place = Int(entries[place + 1].next)
     }
     return found
@@ -72,8 +72,13 @@ extension JSONTape {
 
 extension JSONTape.Entry {
   /// Whether this is the name of a member with exactly these bytes.
-  @inline(__always) func isNamed(_ name: String, in bytes: Span<UInt8>) -> Bool {
-    if case .escapedString = kind { return JSONTape.string(self, in: bytes).hasSameBytes(as: name) }
+  @inline(__always) func isNamed(_ name: Span<UInt8>, in bytes: Span<UInt8>) -> Bool {
+    if case .escapedString = kind { return isEscaped(name, in: bytes) }
     return name.hasSameBytes(as: bytes.extracting(Int(start)..<Int(end)))
+  }
+
+  /// A separate function, because escapes in names are rare.
+  @inline(never) private func isEscaped(_ name: Span<UInt8>, in bytes: Span<UInt8>) -> Bool {
+    JSONTape.string(self, in: bytes).hasSameBytes(as: name)
   }
 }

@@ -84,7 +84,7 @@ package final class TapeText {
     let hint = unsafe hints[slot]
     let expected = hint.object == object ? hint.member : object + 1
     var found: Int32? = expected
-    if unsafe expected >= end || !isName(entries[Int(expected)], name) {
+    if unsafe expected >= end || !isName(expected, name) {
       found = unsafe search(name, in: object, from: expected)
     }
     guard let found else { return nil }
@@ -92,22 +92,19 @@ package final class TapeText {
     return found + 1
   }
 
-  /// Whether a name without escapes has these bytes.
-  @inline(__always) private func isName(_ entry: JSONTape.Entry, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard case .string = entry.kind, Int(entry.end &- entry.start) == name.count else { return false }
+  @inline(__always) private func isName(_ member: Int32, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
+    let entry = entries[Int(member)]
     let name = unsafe Span(_unsafeElements: name)
-    return withBytes { name.hasSameBytes(as: $0.extracting(Int(entry.start)..<Int(entry.end))) }
+    return withBytes { entry.isNamed(name, in: $0) }
   }
 
-  /// Looks at all members, first at those from a place on, and resolves escapes.
+  /// Looks at all members, first at those from a place on.
   @inline(never) private func search(_ name: UnsafeBufferPointer<UInt8>, in object: Int32, from place: Int32) -> Int32? {
     let end = entries[Int(object)].next
     for (first, end) in [(place, end), (object + 1, min(place, end))] {
       var member = first
       while member < end {
-        let entry = entries[Int(member)]
-        if unsafe isName(entry, name) { return member }
-        if case .escapedString = entry.kind, unsafe text(of: member).utf8.elementsEqual(name) { return member }
+        if unsafe isName(member, name) { return member }
         member = entries[Int(member) + 1].next
       }
     }
