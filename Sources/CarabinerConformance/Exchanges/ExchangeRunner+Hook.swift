@@ -90,17 +90,19 @@ extension ExchangeRunner {
       if look() { return token.verdict ?? Verdict.fail }
       // Nothing else wakes it: a cancelled call must end by itself, and no other call may wait forever.
       if isCancelled(call) {
-        if testHost.resumed.wait(shortened(settings.grace), until: look) { return token.verdict ?? Verdict.fail }
+        let grace = shortened(settings.grace)
+        if testHost.resumed.wait(grace, until: look) { return token.verdict ?? Verdict.fail }
         abandon(call)
-        testHost.breach("ER06", "the hook was not resumed within \(settings.grace) of on_cancel (order: \(schedule))", at: place)
+        testHost.breach("ER06", "the hook was not resumed within \(grace) of on_cancel (order: \(schedule))", at: place)
         testHost.timers.doHeld()
         return Verdict.fail
       }
       testHost.timers.doHeld()
     }
-    guard waitPatiently(until: look) else {
+    let patience = shortened(settings.patience)
+    guard wait(patience, until: look) else {
       abandon(call)
-      testHost.breach("ER06", "a pending hook was not resumed within \(settings.patience)", at: place)
+      testHost.breach("ER06", "a pending hook was not resumed within \(patience)", at: place)
       return Verdict.fail
     }
     return token.verdict ?? Verdict.fail
@@ -121,8 +123,7 @@ extension ExchangeRunner {
   }
 
   /// Waits as long as a pending hook may wait. A task of the plugin may start late, and arm its timer after all held work was done.
-  private func waitPatiently(until look: () -> Bool) -> Bool {
-    let patience = shortened(settings.patience)
+  private func wait(_ patience: Duration, until look: () -> Bool) -> Bool {
     let end = ContinuousClock.now + patience
     while !testHost.resumed.wait(min(patience, .milliseconds(20)), until: look) {
       guard ContinuousClock.now < end else { return false }

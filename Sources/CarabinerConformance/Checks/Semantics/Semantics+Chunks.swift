@@ -40,19 +40,7 @@ extension Check {
         }
         let whole = output([body])
         guard output([body]) == whole else { throw TrialNotes.Skip("its answers differ from run to run") }
-        let isLong = body.count >= longBytes
-        var cuts = (isLong ? [997, 4096] : [1, 2, 3, 7]).map { size in body.pieces(of: size) }
-        cuts.append(body.pieces(of: isLong ? 512 : 5).flatMap { [$0, []] })
-        // Large chunks between small ones, which a stage may have kept.
-        if isLong {
-          cuts.append(
-            body[..<100].pieces(of: 50)
-              + body[100...].pieces(of: 10_000).flatMap { [Array($0.prefix(9_990)), Array($0.dropFirst(9_990))] })
-        }
-        for _ in 0..<trial.options.times(100, atLeast: 20) {
-          let place = Int.random(in: 0...body.count, using: &generator)
-          cuts.append([Array(body[..<place]), Array(body[place...])])
-        }
+        let cuts = cuts(of: body, trial.options.times(100, atLeast: 20), &generator)
         for cut in cuts where output(cut) != whole {
           return trial.notes.fail(
             "cut into \(cut.count) chunks of \(cut.prefix(3).map(\.count)) … bytes, a body of \(type) leaves the stage changed",
@@ -61,7 +49,25 @@ extension Check {
       }
     })
 
+  /// Bodies of more bytes are cut into larger pieces.
   private static let longBytes = 20_000
+
+  private static func cuts(of body: [UInt8], _ count: Int, _ generator: inout SeededGenerator) -> [[[UInt8]]] {
+    let isLong = body.count >= longBytes
+    var cuts = (isLong ? [997, 4096] : [1, 2, 3, 7]).map { body.pieces(of: $0) }
+    cuts.append(body.pieces(of: isLong ? 512 : 5).flatMap { [$0, []] })
+    if isLong {
+      // Large chunks between small ones, which a stage may have kept.
+      let large = body[100...].pieces(of: 10_000)
+      cuts.append(body[..<100].pieces(of: 50) + large.flatMap { [Array($0.prefix(9_990)), Array($0.dropFirst(9_990))] })
+    }
+    for _ in 0..<count {
+      let place = Int.random(in: 0...body.count, using: &generator)
+      cuts.append([Array(body[..<place]), Array(body[place...])])
+    }
+    return cuts
+  }
+
   /// Texts that stages look for by their form.
   private static let forms = [
     "4111111111111111", "5500 0000 0000 0004", "ann.lee@example.org", "+49 151 12345678", "078-05-1120", "10.0.0.1",

@@ -1,4 +1,4 @@
-/* Reads before a view: it looks for the last byte of a chunk that is no space, and there may be none. */
+/* Reads before a view: it looks for the last byte of a chunk that is not a space, and there may be none. */
 #include <carabiner.h>
 
 #include "host.h"
