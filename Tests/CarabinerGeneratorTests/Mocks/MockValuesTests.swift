@@ -11,6 +11,14 @@ struct MockValuesTests {
     try JSONDecoder().decode(Value.self, from: try JSONEncoder().encode(value))
   }
 
+  @Test("generate.12: the listing of the guide for embedding has the values that it sets")
+  func guide() throws {
+    let book = Mock<Book>(title: "Solaris")
+    book.author = Mock<Person>(name: "Lem")
+    let data = try BookQuery.Data.from(Mock<Query>(book: book))
+    #expect(data.book?.title == "Solaris" && data.book?.author?.name == "Lem")
+  }
+
   @Test("generate.12: fields that are not set have values by their type, the same at each call")
   func stableValues() throws {
     let data = try BookQuery.Data.from(Mock<Query>())

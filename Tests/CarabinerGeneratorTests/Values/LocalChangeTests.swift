@@ -44,6 +44,17 @@ struct LocalChangeTests {
     #expect(data?.books.map(\.genre) == [nil, .case(.novel)])
   }
 
+  @Test("generate.11: the listing of the guide for embedding changes a book and its author")
+  func guide() async throws {
+    let store = try await store()
+    try await store.update(ShelfChangeLocalCacheMutation(first: 2)) { data in
+      data.books[0].title = "Solaris"
+      data.books[0].author?.fragments.personChange.name = "Lem"
+    }
+    let book = try await store.load(change)?.data?.books[0]
+    #expect(book?.title == "Solaris" && book?.author?.name == "Lem")
+  }
+
   @Test("generate.11: a view, a fragment and their object have the same values, before and after a write")
   func parts() async throws {
     let store = try await store()
