@@ -159,7 +159,7 @@ struct BothWaysTests {
     let path = try await plugin.build(into: folder)
     let chain =
       switch plugin.name {
-      case "state": "{graphql: [p]}"
+      case "state", "replaced-errors": "{graphql: [p]}"
       case "counters": "{graphql: [p], http: [p]}"
       default: Self.everywhere
       }
