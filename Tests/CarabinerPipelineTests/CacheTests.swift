@@ -144,9 +144,13 @@ struct CacheTests {
     service.provider.last = [ChangeAfterWrite(store: service.store)]
     let results = Results<HeroQuery.Data>()
     let watcher = service.client.watch(query: HeroQuery(), callbackQueue: service.queue) { results.add($0) }
-    #expect(await service.words(results, 2) == ["server R2", "cache C3"])
-    watcher.refetch()
-    #expect(await service.words(results, 4).suffix(2) == ["server R2", "cache C3"])
+    // The read that the change itself begins is under way when the result arrives, or before, or after it.
+    for round in 0..<50 {
+      if round > 0 { watcher.refetch() }
+      let words = await service.words(results, 2 * round + 2)
+      #expect(words.suffix(2) == ["server R2", "cache C3"])
+      guard words.count == 2 * round + 2 else { break }
+    }
     watcher.cancel()
   }
 

@@ -28,6 +28,10 @@ public final class GraphQLQueryWatcher<Query: GraphQLQuery>: Cancellable, Apollo
     /// The changes of other writers since the last fetch began.
     var changes = RecentChanges()
     var isCancelled = false
+    /// How many reads of the store have begun.
+    var reads = 0
+    /// The newest read whose result is older than what was delivered, or is it.
+    var lastRead = 0
   }
 
   private let state = Mutex(State())
@@ -96,23 +100,23 @@ public final class GraphQLQueryWatcher<Query: GraphQLQuery>: Cancellable, Apollo
   /// A result of an own fetch.
   private func received(_ result: Result<GraphQLResult<Query.Data>, any Error>) {
     guard case .success(let value) = result else { return deliver(result) }
-    remember(value)
-    deliver(result)
-    // Another writer may have changed the store after this result was written and before it arrived here.
+    let (keys, data) = contents(of: value)
     let isAffected = state.withLock { state in
+      if let keys { state.keys = keys }
+      state.lastData = data
+      // What is being read may be older than this result.
+      state.lastRead = state.reads
+      deliver(result)
+      // Another writer may have changed the store after this result was written and before it arrived here.
       defer { state.changes = RecentChanges() }
       return !state.isCancelled && state.changes.touch(state.keys)
     }
-    if isAffected { client.store.read(query) { [weak self] result in self?.reread(result) } }
+    if isAffected { read() }
   }
 
-  private func remember(_ value: GraphQLResult<Query.Data>) {
+  private func contents(of value: GraphQLResult<Query.Data>) -> (keys: Set<CacheKey>?, data: JSONValue?) {
     let keys = value.dependentKeys ?? value.body.flatMap { client.store.keys(of: $0, query) }
-    let data = value.data.flatMap { _ in value.body?.data }.flatMap { try? JSONValue(parsing: [UInt8]($0)) }
-    state.withLock { state in
-      if let keys { state.keys = keys }
-      state.lastData = data
-    }
+    return (keys, value.data.flatMap { _ in value.body?.data }.flatMap { try? JSONValue(parsing: [UInt8]($0)) })
   }
 
   private func deliver(_ result: Result<GraphQLResult<Query.Data>, any Error>) {
@@ -127,20 +131,37 @@ public final class GraphQLQueryWatcher<Query: GraphQLQuery>: Cancellable, Apollo
       state.changes.add(changedKeys)
       return !state.isCancelled && state.keys.map { !$0.isDisjoint(with: changedKeys) } == true
     }
-    guard isAffected else { return }
-    store.read(query) { [weak self] result in self?.reread(result) }
+    if isAffected { read() }
   }
 
-  private func reread(_ result: Result<GraphQLResult<Query.Data>, any Error>) {
-    switch result {
-    case .success(let value):
-      let last = state.withLock { $0.lastData }
-      remember(value)
-      // Another writer may have written equal values.
-      if last == nil || state.withLock({ $0.lastData }) != last { deliver(result) }
-    case .failure:
-      let mayFetch = state.withLock { $0.policy != .returnCacheDataDontFetch && !$0.isCancelled }
+  private func read() {
+    let number = state.withLock { state in
+      state.reads += 1
+      return state.reads
+    }
+    client.store.read(query) { [weak self] result in self?.reread(result, number) }
+  }
+
+  /// A result of the store. One that is older than what was delivered is dropped: the change after it has a read of its own.
+  private func reread(_ result: Result<GraphQLResult<Query.Data>, any Error>, _ number: Int) {
+    guard case .success(let value) = result else {
+      let mayFetch = state.withLock { state in
+        guard number > state.lastRead else { return false }
+        state.lastRead = number
+        return state.policy != .returnCacheDataDontFetch && !state.isCancelled
+      }
       if refetchOnFailedUpdates, mayFetch { fetch(cachePolicy: .fetchIgnoringCacheData) }
+      return
+    }
+    let (keys, data) = contents(of: value)
+    state.withLock { state in
+      guard number > state.lastRead else { return }
+      state.lastRead = number
+      if let keys { state.keys = keys }
+      // Another writer may have written equal values.
+      let isNew = state.lastData == nil || data != state.lastData
+      state.lastData = data
+      if isNew { deliver(result) }
     }
   }
 }
