@@ -2,17 +2,18 @@ internal import NIOCore
 
 /// The one timer of a connection, which checks the deadlines of its request, or of all its HTTP/2 streams.
 ///
-/// A timer for each stream would stay in the event loop for seconds after its stream, and the loop searches all of its timers to cancel
-/// one.
+/// A call of ``SharedTimers`` for each stream would stay there for seconds after its stream.
 final class ConnectionClock {
   private let loop: any EventLoop
+  private let timers: SharedTimers
   /// The longest time until the timer fires. It is not longer than any time limit, so a deadline that is set meanwhile is not missed.
   private var shortest: TimeAmount
   private var handlers: [ObjectIdentifier: ConnectionHandler] = [:]
   private var isTimed = false
 
-  init(_ loop: any EventLoop, _ limits: GatewayLimits) {
+  init(_ loop: any EventLoop, _ limits: GatewayLimits, _ timers: SharedTimers) {
     self.loop = loop
+    self.timers = timers
     shortest = Self.shortest(limits)
   }
 
@@ -34,7 +35,7 @@ final class ConnectionClock {
 
   private func arm(_ due: NIODeadline) {
     isTimed = true
-    loop.watch(self, until: min(due, loop.now + shortest)) { $0.timeIsUp() }
+    timers.call(self, after: min(due - loop.now, shortest), on: loop) { $0.timeIsUp() }
   }
 
   private func timeIsUp() {

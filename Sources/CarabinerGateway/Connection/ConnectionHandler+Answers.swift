@@ -141,9 +141,8 @@ extension ConnectionHandler {
   func closeDiscarding() {
     guard let context else { return }
     discardable = limits.maximumDiscardedBytes
-    let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
     context.close(mode: .output, promise: nil)
-    context.eventLoop.scheduleTask(in: .seconds(1)) { bound.value.close(promise: nil) }
+    connections.timers.call(self, after: .seconds(1), on: context.eventLoop) { $0.context?.close(promise: nil) }
   }
 
   /// Discards input of a connection that is being closed.

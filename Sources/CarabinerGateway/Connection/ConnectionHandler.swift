@@ -171,7 +171,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private func closeIdle(_ context: ChannelHandlerContext) {
     let now = context.eventLoop.now
     guard !isStream, let lastUse, now - lastUse < Self.lastRequestGrace else { return closeWhenSent(context) }
-    context.eventLoop.watch(self, until: now + Self.lastRequestGrace) { handler in
+    connections.timers.call(self, after: Self.lastRequestGrace, on: context.eventLoop) { handler in
       if let context = handler.context, case .idle = handler.state { handler.closeWhenSent(context) }
     }
   }

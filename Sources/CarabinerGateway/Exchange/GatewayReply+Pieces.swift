@@ -15,12 +15,11 @@ extension GatewayReply {
   }
 
   private func schedule(_ bytes: ByteBuffer, every interval: TimeAmount, on channel: any Channel) {
-    // The timer is not cancelled when the response ends, so it must not retain the reply.
-    _ = channel.eventLoop.scheduleTask(in: interval) { [weak self, weak channel] in
-      guard let self, let channel, !isOver, channel.isActive else { return }
+    connections.timers.call(self, after: interval, on: channel.eventLoop) { [weak channel] reply in
+      guard let channel, !reply.isOver, channel.isActive else { return }
       // If the client does not read, no piece is added, so that the pieces do not accumulate.
-      if channel.isWritable { write(bytes) }
-      schedule(bytes, every: interval, on: channel)
+      if channel.isWritable { reply.write(bytes) }
+      reply.schedule(bytes, every: interval, on: channel)
     }
   }
 }

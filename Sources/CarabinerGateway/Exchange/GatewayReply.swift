@@ -22,7 +22,7 @@ package final class GatewayReply: Sendable {
   }
 
   let channel: any Channel
-  private let connections: OpenConnections
+  let connections: OpenConnections
   /// Whether the client uses HTTP/1.0, which has no chunked coding and closes the connection by default.
   private let isOld: Bool
   /// Whether the client uses HTTP/2, which has no connection-specific fields.

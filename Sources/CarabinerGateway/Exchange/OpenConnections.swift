@@ -28,6 +28,8 @@ final class OpenConnections: Sendable {
   private let phase = Atomic<Phase>(.open)
   /// The unsent response bytes of all connections.
   let unsent: UnsentTotal
+  /// The timers of all connections.
+  let timers = SharedTimers()
 
   init(unsent: UnsentTotal) { self.unsent = unsent }
 

@@ -12,9 +12,6 @@ struct ConnectionUpkeep {
     case close
   }
 
-  /// A timer uses about a kilobyte until it is due, also after its connection has ended, and there may be thousands of them in a second.
-  private static let longestWait = TimeAmount.seconds(5)
-
   private let idleTimeout: TimeAmount
   private let keepAlive: TimeAmount
   private var lastRead: NIODeadline
@@ -44,9 +41,9 @@ struct ConnectionUpkeep {
     return .ping
   }
 
-  /// When to look again. A stream may end before, so it is at most the shorter time limit from now, and not long.
-  func due(after now: NIODeadline, idleSince: NIODeadline?) -> NIODeadline {
-    let latest = min((asked ?? lastRead) + keepAlive, now + min(idleTimeout, keepAlive, Self.longestWait))
-    return idleSince.map { min(latest, $0 + idleTimeout) } ?? latest
+  /// How long to wait until the next look. A stream may end before, so it is at most the shorter time limit.
+  func wait(after now: NIODeadline, idleSince: NIODeadline?) -> TimeAmount {
+    let latest = min((asked ?? lastRead) + keepAlive - now, min(idleTimeout, keepAlive))
+    return idleSince.map { min(latest, $0 + idleTimeout - now) } ?? latest
   }
 }

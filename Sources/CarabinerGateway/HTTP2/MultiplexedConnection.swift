@@ -49,7 +49,7 @@ final class MultiplexedConnection: ChannelInboundHandler {
       eventLoop: channel.eventLoop, configuration: .init(maxIdleTime: nil, maxAge: nil, maxGraceTime: nil, keepalive: nil))
     let open = NIOLoopBoundBox(0, eventLoop: channel.eventLoop)
     let unsent = UnsentBytes(channel, of: connections.unsent)
-    let clock = NIOLoopBound(ConnectionClock(channel.eventLoop, limits), eventLoop: channel.eventLoop)
+    let clock = NIOLoopBound(ConnectionClock(channel.eventLoop, limits, connections.timers), eventLoop: channel.eventLoop)
     let ledger = StreamLedger(shutdown, channel.eventLoop)
     let frames = FrameOutlet(maximumIdleFrames: limits.maximumIdleFrames)
     let bytes = NIOLoopBound(FieldBytes(), eventLoop: channel.eventLoop)
@@ -123,7 +123,8 @@ final class MultiplexedConnection: ChannelInboundHandler {
       context.writeAndFlush(wrapOutboundOut(ping), promise: nil)
     case .close: return drain(context)
     }
-    context.eventLoop.watch(self, until: upkeep.due(after: now, idleSince: ledger.idleSince)) { connection in
+    let next = upkeep.wait(after: now, idleSince: ledger.idleSince)
+    connections.timers.call(self, after: next, on: context.eventLoop) { connection in
       guard !connection.isDraining, !connection.isEnding, let context = connection.context else { return }
       connection.keepUp(context)
     }
@@ -139,7 +140,7 @@ final class MultiplexedConnection: ChannelInboundHandler {
   /// sends the final GOAWAY only when the ping is answered.
   private func awaitAcknowledgement() {
     guard let context else { return }
-    context.eventLoop.watch(self, until: context.eventLoop.now + limits.keepAlive) { connection in
+    connections.timers.call(self, after: limits.keepAlive, on: context.eventLoop) { connection in
       if connection.frames.goAways == 1 { connection.context?.close(promise: nil) }
     }
   }
@@ -179,7 +180,7 @@ final class MultiplexedConnection: ChannelInboundHandler {
     guard let grace else { return context.close(promise: nil) }
     frames.ignoresInput = true
     context.close(mode: .output, promise: nil)
-    context.eventLoop.watch(self, until: context.eventLoop.now + grace) { $0.context?.close(promise: nil) }
+    connections.timers.call(self, after: grace, on: context.eventLoop) { $0.context?.close(promise: nil) }
   }
 }
 

@@ -41,7 +41,7 @@ final class ProtocolChoice: ChannelInboundHandler, RemovableChannelHandler {
 
   private func begin(_ context: ChannelHandlerContext) {
     guard connections.insert(context.channel, maximum: limits.maximumConnections) else { return context.close(promise: nil) }
-    context.eventLoop.watch(self, until: .now() + limits.receiveTimeout) { $0.context?.close(promise: nil) }
+    connections.timers.call(self, after: limits.receiveTimeout, on: context.eventLoop) { $0.context?.close(promise: nil) }
   }
 
   func channelInactive(context: ChannelHandlerContext) {
@@ -56,7 +56,7 @@ final class ProtocolChoice: ChannelInboundHandler, RemovableChannelHandler {
     case ChannelEvent.inputClosed: context.close(promise: nil)
     // The first request may be on its way already.
     case is OpenConnections.Drain:
-      context.eventLoop.watch(self, until: context.eventLoop.now + ConnectionHandler.lastRequestGrace) {
+      connections.timers.call(self, after: ConnectionHandler.lastRequestGrace, on: context.eventLoop) {
         $0.context?.close(promise: nil)
       }
     default: context.fireUserInboundEventTriggered(event)

@@ -166,7 +166,7 @@ package final class GatewayServer: Sendable {
     let limits = settings.limits
     let pipeline = channel.pipeline.syncOperations
     try pipeline.addHandler(HTTP1Codec(limits: limits))
-    let clock = ConnectionClock(channel.eventLoop, limits)
+    let clock = ConnectionClock(channel.eventLoop, limits, connections.timers)
     try pipeline.addHandler(ConnectionHandler(handler, settings, from: origin, clock: clock, connections: connections))
   }
 

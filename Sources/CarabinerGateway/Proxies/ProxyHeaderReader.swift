@@ -35,7 +35,7 @@ final class ProxyHeaderReader: ChannelInboundHandler, RemovableChannelHandler {
     guard let address = IPAddress(peer[...]), settings.trusts(address),
       connections.insert(context.channel, maximum: settings.limits.maximumConnections)
     else { return close(context) }
-    context.eventLoop.watch(self, until: context.eventLoop.now + settings.limits.receiveTimeout) { reader in
+    connections.timers.call(self, after: settings.limits.receiveTimeout, on: context.eventLoop) { reader in
       if let context = reader.context, !reader.hasEnded { reader.close(context) }
     }
     context.fireChannelActive()

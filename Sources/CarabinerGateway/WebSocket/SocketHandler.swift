@@ -302,7 +302,7 @@ final class SocketHandler: ChannelDuplexHandler {
     _ time: TimeAmount, _ context: ChannelHandlerContext,
     _ body: @escaping @Sendable (SocketHandler, ChannelHandlerContext) -> Void
   ) {
-    context.eventLoop.watch(self, until: .now() + time) { handler in
+    connections.timers.call(self, after: time, on: context.eventLoop) { handler in
       if let context = handler.context { body(handler, context) }
     }
   }

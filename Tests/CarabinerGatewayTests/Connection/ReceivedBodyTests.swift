@@ -13,7 +13,8 @@ struct ReceivedBodyTests {
     let limits = GatewayLimits()
     let handler = ConnectionHandler(
       RecordingHandler { request, _ in received.bodies.append(String(buffer: request.body)) }, CurrentSettings(limits: limits),
-      clock: ConnectionClock(EmbeddedEventLoop(), limits), connections: OpenConnections(unsent: UnsentTotal(limits)))
+      clock: ConnectionClock(EmbeddedEventLoop(), limits, SharedTimers()),
+      connections: OpenConnections(unsent: UnsentTotal(limits)))
     let channel = EmbeddedChannel(handler: handler)
     try channel.connect(to: SocketAddress(ipAddress: "192.0.2.1", port: 1)).wait()
     var head = HTTPRequestHead(version: .http1_1, method: .POST, uri: "/")

@@ -42,7 +42,7 @@ struct OperationChannel {
     try await channel.testingEventLoop.executeInContext { [channel, connections] in
       try channel.pipeline.syncOperations.addHandler(
         ConnectionHandler(
-          service, CurrentSettings(limits: limits), clock: ConnectionClock(channel.eventLoop, limits),
+          service, CurrentSettings(limits: limits), clock: ConnectionClock(channel.eventLoop, limits, connections.timers),
           connections: connections))
     }
   }
