@@ -32,13 +32,16 @@ struct DeferredParts: Sendable {
     lacksFragments = !response.pendingFragments.isEmpty
     announcesMore = hasNext
     guard isNew else { return ended([:], hasNext) }
-    var part = (try? JSONValue(parsing: Array(response.body.bytes)))?.object ?? [:]
-    let errors = part["errors"]?.array ?? []
-    let new = part["extensions"] == extensions ? nil : part["extensions"]
+    let body = response.body
+    let errors = body.errors.flatMap { try? JSONValue(parsing: $0.span) }?.array ?? []
+    let current = body.extensions.flatMap { try? JSONValue(parsing: $0.span) }
+    let new = current == extensions ? nil : current
+    var part: JSONObject
     if isFirst {
       isFirst = false
+      part = (try? JSONValue(parsing: body.bytes.span))?.object ?? [:]
     } else {
-      let patches = patches(of: response, part["data"] ?? .null, errors.dropFirst(errorCount))
+      let patches = patches(of: response, errors.dropFirst(errorCount))
       part = pending?.part(patches) ?? ["incremental": .array(patches.map { .object($0) })]
       part["extensions"] = new
     }
@@ -61,8 +64,9 @@ struct DeferredParts: Sendable {
     return JSONValue.object(part).serialized()
   }
 
-  private func patches(of response: Response, _ data: JSONValue, _ errors: ArraySlice<JSONValue>) -> [JSONObject] {
+  private func patches(of response: Response, _ errors: ArraySlice<JSONValue>) -> [JSONObject] {
     let known = response.delivery?.patches ?? []
+    let data = MergedData(response.body)
     var errors = errors
     var patches = known.map { patch in
       var object = patch.object(in: data)
@@ -73,7 +77,7 @@ struct DeferredParts: Sendable {
       return object
     }
     // A plugin produced the result, so the new part of it is unknown. All data is sent.
-    if patches.isEmpty { patches = [["data": data, "path": []]] }
+    if patches.isEmpty { patches = [["data": data.whole, "path": []]] }
     if !errors.isEmpty {
       let last = patches.count - 1
       patches[last]["errors"] = .array((patches[last]["errors"]?.array ?? []) + errors)
@@ -84,52 +88,113 @@ struct DeferredParts: Sendable {
 
 extension IncrementalPatch {
   /// The entry of `incremental` for this patch, with its data as it is in the merged result.
-  fileprivate func object(in data: JSONValue) -> JSONObject {
+  fileprivate func object(in data: MergedData) -> JSONObject {
     switch content {
-    case .data(let added): ["data": data.at(path)?.limited(to: added) ?? .null, "path": path]
+    case .data(let added): ["data": data.value(at: path, limitedTo: added) ?? .null, "path": path]
     case .items(let items, let list, let start):
-      ["items": .array(data.at(list)?.elements(from: start, like: items) ?? []), "path": list.appending(start)]
+      ["items": .array(data.elements(of: list, from: start, limitedTo: items)), "path": list.appending(start)]
     case .null: ["data": .null, "path": path]
     }
   }
 }
 
 extension JSONValue {
-  /// The value at a path of names and indices; nil if there is none.
-  fileprivate func at(_ path: JSONValue) -> JSONValue? {
-    var value = self
-    for step in path.array ?? [] {
-      switch value {
-      case .object(let object):
-        guard let name = step.string, let next = object[name] else { return nil }
-        value = next
-      case .array(let list):
-        guard let index = step.int, list.indices.contains(index) else { return nil }
-        value = list[index]
-      default: return nil
-      }
-    }
-    return value
-  }
-
   fileprivate func appending(_ index: Int) -> JSONValue { .array((array ?? []) + [.number(JSONNumber(index))]) }
+}
 
-  /// The elements from `start` on, limited to the members that `items` have.
-  fileprivate func elements(from start: Int, like items: [JSONValue]) -> [JSONValue] {
-    zip((array ?? []).dropFirst(start), items).map { $0.limited(to: $1) }
+/// The data of a merged result, of which only the parts that are asked for become values: a result may be large, and there may be many
+/// parts.
+private struct MergedData {
+  private let bytes: Data
+  private let tape: [JSONTape.Entry]
+
+  /// Nothing if the data is not an object.
+  init(_ body: ResponseBody) {
+    bytes = body.data ?? Data()
+    tape = (try? JSONTape(scanning: bytes.span))?.entries ?? []
   }
 
-  /// The members and elements that the other value also has.
-  fileprivate func limited(to other: JSONValue) -> JSONValue {
-    switch (self, other) {
-    case (.object(let object), .object(let others)):
-      .object(
+  /// All of it.
+  var whole: JSONValue { tape.isEmpty ? .null : value(at: 0) }
+
+  /// The members and elements of a value that the other value also has; nil if there is no value.
+  ///
+  /// - Parameter path: Names and indices.
+  func value(at path: JSONValue, limitedTo other: JSONValue) -> JSONValue? {
+    place(of: path).map { value(at: $0, limitedTo: other) }
+  }
+
+  /// The elements of a list from `start` on, limited to the members that `items` have.
+  func elements(of path: JSONValue, from start: Int, limitedTo items: [JSONValue]) -> [JSONValue] {
+    guard let list = place(of: path), case .array = tape[list].kind else { return [] }
+    return elements(of: list, from: start, limitedTo: items)
+  }
+
+  private func elements(of list: Int, from start: Int, limitedTo items: [JSONValue]) -> [JSONValue] {
+    zip(Elements(tape: tape, list: list).dropFirst(start), items).map { value(at: $0, limitedTo: $1) }
+  }
+
+  private func value(at place: Int, limitedTo other: JSONValue) -> JSONValue {
+    switch (tape[place].kind, other) {
+    case (.object, .object(let others)):
+      let members = members(of: place, among: others)
+      return .object(
         JSONObject(
           others.lazy.compactMap { member -> JSONObject.Member? in
-            object[member.key].map { (member.key, $0.limited(to: member.value)) }
+            members[member.key].map { (member.key, value(at: $0, limitedTo: member.value)) }
           }))
-    case (.array, .array(let others)): .array(elements(from: 0, like: others))
-    default: self
+    case (.array, .array(let others)): return .array(elements(of: place, from: 0, limitedTo: others))
+    default: return value(at: place)
+    }
+  }
+
+  private func value(at place: Int) -> JSONValue {
+    (try? JSONValue(parsing: bytes.span.extracting(tape[place].range))) ?? .null
+  }
+
+  // MARK: Places
+
+  private func place(of path: JSONValue) -> Int? {
+    var place = 0
+    for step in path.array ?? [] {
+      let next: Int? =
+        switch tape.indices.contains(place) ? tape[place].kind : .null {
+        case .object: step.string.flatMap { members(of: place, among: [$0: .null])[$0] }
+        case .array:
+          step.int.flatMap { index in index < 0 ? nil : Elements(tape: tape, list: place).dropFirst(index).first { _ in true } }
+        case .null, .scalar, .string, .escapedString: nil
+        }
+      guard let next else { return nil }
+      place = next
+    }
+    return tape.indices.contains(place) ? place : nil
+  }
+
+  /// The places of the members that the other object has too. Of members with one name, the last counts.
+  private func members(of object: Int, among others: JSONObject) -> [String: Int] {
+    var (places, name) = ([String: Int](), object + 1)
+    while name < tape[object].next {
+      let key = JSONTape.string(tape[name], in: bytes.span)
+      if others.contains(key) { places[key] = name + 1 }
+      name = Int(tape[name + 1].next)
+    }
+    return places
+  }
+
+  /// The places of the elements of a list.
+  private struct Elements: Sequence, IteratorProtocol {
+    let tape: [JSONTape.Entry]
+    let end: Int32
+    var place: Int
+
+    init(tape: [JSONTape.Entry], list: Int) {
+      (self.tape, end, place) = (tape, tape[list].next, list + 1)
+    }
+
+    mutating func next() -> Int? {
+      guard place < end else { return nil }
+      defer { place = Int(tape[place].next) }
+      return place
     }
   }
 }
