@@ -87,10 +87,12 @@ public struct ResponseBody: Sendable {
 
   /// Creates a response from merged, valid parts.
   init(_ merged: MergedResponse) {
-    bytes = Data(merged.text)
-    dataRange = merged.data
-    errorsRange = merged.errors
-    extensionsRange = merged.extensions
+    var text = Data()
+    let members = merged.write { piece in unsafe piece.withUnsafeBytes { unsafe text.append(contentsOf: $0) } }
+    bytes = text
+    dataRange = members.data
+    errorsRange = members.errors
+    extensionsRange = members.extensions
     duplicateMembers = 0
   }
 

@@ -104,7 +104,7 @@ public final class GraphQLQueryWatcher<Query: GraphQLQuery>: Cancellable, Apollo
     let isAffected = state.withLock { state in
       if let keys { state.keys = keys }
       state.lastData = data
-      // What is being read may be older than this result.
+      // A read that has begun may return something older than this result.
       state.lastRead = state.reads
       deliver(result)
       // Another writer may have changed the store after this result was written and before it arrived here.

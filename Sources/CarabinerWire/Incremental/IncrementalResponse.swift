@@ -1,8 +1,8 @@
 /// Merges the parts of a response with `@defer` and `@stream`, and returns the whole response so far after each part.
 ///
 /// It supports the format of 2022-08-24 (patches with a `path`) and the later one (patches with the `id` of a `pending` entry).
-/// Merging a patch takes time in proportion to the patch and the length of its path. Writing the response takes time in
-/// proportion to the response, once for each part.
+/// Merging a patch takes time in proportion to the patch and the length of its path, if the last ``MergedResponse`` is not kept. Writing
+/// the response takes time in proportion to the response.
 public struct IncrementalResponse: Sendable {
   /// The default limit for all parts together, 64 MiB.
   public static let defaultMaximumBytes = 64 << 20
@@ -27,7 +27,6 @@ public struct IncrementalResponse: Sendable {
   /// Paths and labels of deferred parts that have arrived.
   private var delivered: Set<String> = []
   private var hasBegun = false
-  private var textBytes = 0
   /// Whether more parts follow.
   public private(set) var hasNext = true
 
@@ -114,11 +113,8 @@ public struct IncrementalResponse: Sendable {
     return update(patches)
   }
 
-  private mutating func update(_ patches: [IncrementalPatch]) -> IncrementalUpdate {
-    // A little larger than the last text, because most patches are small.
-    let response = MergedResponse(
-      data: data, errors: errors, extensions: extensions, capacity: textBytes + textBytes / 8 + 256)
-    textBytes = response.text.count
+  private func update(_ patches: [IncrementalPatch]) -> IncrementalUpdate {
+    let response = MergedResponse(data: data, errors: errors, extensions: extensions)
     return IncrementalUpdate(response: response, patches: patches, hasNext: hasNext)
   }
 

@@ -147,9 +147,26 @@ struct IncrementalResponseTests {
     )
     let last = try #require(try results(parts).last).response
     let members = try JSONMembers(locating: last.text.span)
-    #expect(last.data == members.range(of: "data"))
-    #expect(last.errors == members.range(of: "errors"))
-    #expect(last.extensions == members.range(of: "extensions"))
+    let ranges = last.write { _ in }
+    #expect(ranges.data == members.range(of: "data"))
+    #expect(ranges.errors == members.range(of: "errors"))
+    #expect(ranges.extensions == members.range(of: "extensions"))
+  }
+
+  @Test("a large response is written in pieces that are small if its values are")
+  func pieces() throws {
+    let list = JSONValue.array((0..<20_000).map { ["text": .string("\"\($0)\""), "list": [[], [:], true, nil]] })
+    let response = try #require(
+      try results(["{\"data\":{\"list\":\(String(decoding: list.serialized(), as: UTF8.self))}}"]).first
+    ).response
+    var (sizes, end) = ([Int](), 0)
+    let ranges = response.write { piece in
+      sizes.append(piece.count)
+      end += piece.count
+    }
+    #expect(sizes.count > 10 && sizes.allSatisfy { $0 < 70_000 })
+    #expect(ranges.data?.upperBound == end - 1)
+    #expect(try JSONValue(parsing: response.text).object?["data"]?.object?["list"] == list)
   }
 
   @Test("F4: a fragment or items that failed leave what is there as it is")

@@ -60,7 +60,7 @@ struct SharedTimersTests {
     #expect(timers.count == 0)
   }
 
-  @Test("the longest time is no failure")
+  @Test("the longest time does not fail")
   func longest() {
     let handler = Handler()
     timers.call(handler, after: .nanoseconds(.max), on: loop) { $0.calls += 1 }
