@@ -185,7 +185,7 @@ struct DemoServerTests {
 
   @Test(
     "SIGTERM and SIGINT end it with 0, idle, with an open connection, or in the middle of answers", arguments: [SIGTERM, SIGINT])
-  func signals(signal: Int32) throws {
+  func signals(signal: Int32) async throws {
     let idle = try DemoServerProcess()
     #expect(idle.end(with: signal) == 0)
     let busy = try DemoServerProcess()
@@ -193,7 +193,7 @@ struct DemoServerTests {
       busy.endpoint, body: #"{"query":"subscription { countdown(from: 1000, everyMilliseconds: 10) }"}"#,
       headers: ["Accept: multipart/mixed;subscriptionSpec=1.0"])
     let slow = try RawRequest(busy.endpoint, body: #"{"query":"{ slow(seconds: 30) }"}"#)
-    while try counters(busy)["graphqlRequests"]?.int != 2 { usleep(10_000) }
+    #expect(await eventually { try counters(busy)["graphqlRequests"]?.int == 2 })
     let start = ContinuousClock.now
     #expect(busy.end(with: signal) == 0)
     #expect(ContinuousClock.now - start < .seconds(10))

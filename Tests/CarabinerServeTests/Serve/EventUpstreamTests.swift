@@ -72,7 +72,7 @@ struct EventUpstreamTests {
   }
 
   @Test("events without end are read only as fast as the client reads, and end when the client leaves")
-  func endless() throws {
+  func endless() async throws {
     let upstream = try ScriptedServer { peer in
       guard try peer.request() != nil else { return }
       try peer.send("HTTP/1.1 200 OK\r\n" + Self.events)
@@ -95,6 +95,6 @@ struct EventUpstreamTests {
     }
     #expect(try gateway.residentBytes() - before < 64 << 20)
     client.hangUp()
-    while upstream.openConnections > 0 { usleep(5000) }
+    #expect(await eventually { upstream.openConnections == 0 })
   }
 }

@@ -46,8 +46,8 @@ struct HostileUploadTests {
     var bytes: Int { counts.bytes.withLock(\.self) }
 
     /// Waits until this many requests were broken off.
-    func waitForBrokenOff(_ count: Int) {
-      while counts.brokenOff.withLock(\.self) < count { usleep(5000) }
+    func waitForBrokenOff(_ count: Int) async {
+      #expect(await eventually { self.counts.brokenOff.withLock(\.self) >= count })
     }
   }
 
@@ -90,7 +90,7 @@ struct HostileUploadTests {
     while sent < 10 << 10, client.sendChunk(chunk) { sent += 1 }
     // The limit of the upload, what is discarded after the response, and what the system keeps of both sockets.
     #expect(sent < 256, "the client could send \(sent) MiB")
-    upstream.waitForBrokenOff(1)
+    await upstream.waitForBrokenOff(1)
     #expect(upstream.whole == 0 && upstream.bytes < 21 << 20)
     try await expectIdle(gateway)
   }
@@ -103,7 +103,7 @@ struct HostileUploadTests {
     let (text, isClosed) = client.read()
     #expect(text.hasPrefix("HTTP/1.1 408") && text.contains("no byte of the upload arrived within 500 ms"), "\(text)")
     #expect(isClosed)
-    upstream.waitForBrokenOff(1)
+    await upstream.waitForBrokenOff(1)
     #expect(upstream.whole == 0)
     try await expectIdle(gateway)
   }
@@ -122,7 +122,7 @@ struct HostileUploadTests {
     }
     let text = String(decoding: answer ?? [], as: UTF8.self)
     #expect(text.hasPrefix("HTTP/1.1 408") && text.contains("did not arrive completely within 1000 ms"), "\(text)")
-    upstream.waitForBrokenOff(1)
+    await upstream.waitForBrokenOff(1)
     try await expectIdle(gateway)
   }
 
@@ -131,7 +131,7 @@ struct HostileUploadTests {
     let gateway = try gateway()
     let client = try ClientSocket(port: gateway.port)
     client.send(UploadText.head(length: 1 << 20) + UploadText.opening + "abc")
-    while upstream.bytes == 0 { usleep(5000) }
+    #expect(await eventually { upstream.bytes > 0 })
     switch way {
     case "close": client.hangUp()
     case "reset": client.reset()
@@ -139,7 +139,7 @@ struct HostileUploadTests {
       client.finish()
       #expect(client.read().text.hasPrefix("HTTP/1.1 400"))
     }
-    upstream.waitForBrokenOff(1)
+    await upstream.waitForBrokenOff(1)
     #expect(upstream.whole == 0)
     try await expectIdle(gateway)
   }
