@@ -205,7 +205,8 @@ struct FleetNodeTests {
     let canary = "serve: {canary: {share: 100%, for: 1s, minimum-operations: 5}}"
     let (id, _) = try await rollOut("2", "fleet: {stages: [100%], hold: 1h}\n\(canary)")
     #expect(try await fleet.reports("node-a", .trial))
-    #expect(try await node.status()["trial"]?["kind"]?.string?.hasPrefix("canary") == true)
+    // The report comes before the trial, and the trial does not end before the operations below.
+    #expect(await eventually { try await node.status()["trial"]?["kind"]?.string?.hasPrefix("canary") == true })
     let name = try #require(NodeName("node-a"))
     #expect(
       await eventually {
