@@ -1,6 +1,7 @@
 import CarabinerWire
 import CommandTools
 import Foundation
+import TestTools
 import Testing
 
 /// The demo server as a process, with `carabiner run` and real plugins against it.

@@ -3,6 +3,7 @@ import CommandTools
 import Foundation
 import ScriptedServer
 import Synchronization
+import TestTools
 import Testing
 
 /// Clients and upstreams that break uploads.
