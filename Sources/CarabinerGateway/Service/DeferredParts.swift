@@ -66,10 +66,10 @@ struct DeferredParts: Sendable {
 
   private func patches(of response: Response, _ errors: ArraySlice<JSONValue>) -> [JSONObject] {
     let known = response.delivery?.patches ?? []
-    let data = MergedData(response.body)
+    var data = MergedData(response.body)
     var errors = errors
     var patches = known.map { patch in
-      var object = patch.object(in: data)
+      var object = patch.object(in: &data)
       if let label = patch.label { object["label"] = .string(label) }
       let own = errors.prefix(patch.errorCount)
       errors = errors.dropFirst(own.count)
@@ -88,7 +88,7 @@ struct DeferredParts: Sendable {
 
 extension IncrementalPatch {
   /// The entry of `incremental` for this patch, with its data as it is in the merged result.
-  fileprivate func object(in data: MergedData) -> JSONObject {
+  fileprivate func object(in data: inout MergedData) -> JSONObject {
     switch content {
     case .data(let added): ["data": data.value(at: path, limitedTo: added) ?? .null, "path": path]
     case .items(let items, let list, let start):
@@ -107,8 +107,12 @@ extension JSONValue {
 private struct MergedData {
   private let bytes: Data
   private let tape: [JSONTape.Entry]
+  /// The places of the parts of objects and lists, by the place of those. They are kept, because a search for each of many patches of one
+  /// list would take time in proportion to both.
+  private var members: [Int: [String: Int]] = [:]
+  private var elements: [Int: [Int]] = [:]
 
-  /// Nothing if the data is not an object.
+  /// Nothing if there is no data.
   init(_ body: ResponseBody) {
     bytes = body.data ?? Data()
     tape = (try? JSONTape(scanning: bytes.span))?.entries ?? []
@@ -120,27 +124,27 @@ private struct MergedData {
   /// The members and elements of a value that the other value also has; nil if there is no value.
   ///
   /// - Parameter path: Names and indices.
-  func value(at path: JSONValue, limitedTo other: JSONValue) -> JSONValue? {
+  mutating func value(at path: JSONValue, limitedTo other: JSONValue) -> JSONValue? {
     place(of: path).map { value(at: $0, limitedTo: other) }
   }
 
   /// The elements of a list from `start` on, limited to the members that `items` have.
-  func elements(of path: JSONValue, from start: Int, limitedTo items: [JSONValue]) -> [JSONValue] {
+  mutating func elements(of path: JSONValue, from start: Int, limitedTo items: [JSONValue]) -> [JSONValue] {
     guard let list = place(of: path), case .array = tape[list].kind else { return [] }
     return elements(of: list, from: start, limitedTo: items)
   }
 
-  private func elements(of list: Int, from start: Int, limitedTo items: [JSONValue]) -> [JSONValue] {
-    zip(Elements(tape: tape, list: list).dropFirst(start), items).map { value(at: $0, limitedTo: $1) }
+  private mutating func elements(of list: Int, from start: Int, limitedTo items: [JSONValue]) -> [JSONValue] {
+    zip(elements(of: list).dropFirst(start), items).map { value(at: $0, limitedTo: $1) }
   }
 
-  private func value(at place: Int, limitedTo other: JSONValue) -> JSONValue {
+  private mutating func value(at place: Int, limitedTo other: JSONValue) -> JSONValue {
     switch (tape[place].kind, other) {
     case (.object, .object(let others)):
-      let members = members(of: place, among: others)
+      let members = members(of: place)
       return .object(
         JSONObject(
-          others.lazy.compactMap { member -> JSONObject.Member? in
+          others.compactMap { member -> JSONObject.Member? in
             members[member.key].map { (member.key, value(at: $0, limitedTo: member.value)) }
           }))
     case (.array, .array(let others)): return .array(elements(of: place, from: 0, limitedTo: others))
@@ -154,14 +158,13 @@ private struct MergedData {
 
   // MARK: Places
 
-  private func place(of path: JSONValue) -> Int? {
+  private mutating func place(of path: JSONValue) -> Int? {
     var place = 0
     for step in path.array ?? [] {
       let next: Int? =
         switch tape.indices.contains(place) ? tape[place].kind : .null {
-        case .object: step.string.flatMap { members(of: place, among: [$0: .null])[$0] }
-        case .array:
-          step.int.flatMap { index in index < 0 ? nil : Elements(tape: tape, list: place).dropFirst(index).first { _ in true } }
+        case .object: step.string.flatMap { members(of: place)[$0] }
+        case .array: step.int.flatMap { index in elements(of: place).indices.contains(index) ? elements(of: place)[index] : nil }
         case .null, .scalar, .string, .escapedString: nil
         }
       guard let next else { return nil }
@@ -170,31 +173,27 @@ private struct MergedData {
     return tape.indices.contains(place) ? place : nil
   }
 
-  /// The places of the members that the other object has too. Of members with one name, the last counts.
-  private func members(of object: Int, among others: JSONObject) -> [String: Int] {
+  /// The places of the members of an object. Of members with one name, the last counts.
+  private mutating func members(of object: Int) -> [String: Int] {
+    if let known = members[object] { return known }
     var (places, name) = ([String: Int](), object + 1)
     while name < tape[object].next {
-      let key = JSONTape.string(tape[name], in: bytes.span)
-      if others.contains(key) { places[key] = name + 1 }
+      places[JSONTape.string(tape[name], in: bytes.span)] = name + 1
       name = Int(tape[name + 1].next)
     }
+    members[object] = places
     return places
   }
 
   /// The places of the elements of a list.
-  private struct Elements: Sequence, IteratorProtocol {
-    let tape: [JSONTape.Entry]
-    let end: Int32
-    var place: Int
-
-    init(tape: [JSONTape.Entry], list: Int) {
-      (self.tape, end, place) = (tape, tape[list].next, list + 1)
+  private mutating func elements(of list: Int) -> [Int] {
+    if let known = elements[list] { return known }
+    var (places, place) = ([Int](), list + 1)
+    while place < tape[list].next {
+      places.append(place)
+      place = Int(tape[place].next)
     }
-
-    mutating func next() -> Int? {
-      guard place < end else { return nil }
-      defer { place = Int(tape[place].next) }
-      return place
-    }
+    elements[list] = places
+    return places
   }
 }

@@ -57,6 +57,15 @@ struct DeferredPartsTests {
     #expect(try parts(payloads) == values(payloads))
   }
 
+  @Test("a part with a patch for each element of a long list is that part again")
+  func manyPatches() throws {
+    let count = 4_000
+    let list = Array(repeating: "{}", count: count).joined(separator: ",")
+    let patches = (0..<count).map { #"{"data":{"a":\#($0)},"path":["l",\#($0)]}"# }.joined(separator: ",")
+    let payloads = [#"{"data":{"l":[\#(list)]},"hasNext":true}"#, #"{"incremental":[\#(patches)],"hasNext":false}"#]
+    #expect(try parts(payloads) == values(payloads))
+  }
+
   @Test("the events of a deferred response are its parts, and those of a subscription are whole results")
   func events() throws {
     let payloads = [
