@@ -31,6 +31,9 @@ crb_verdict guarded(crb_call call, Hook &&hook) noexcept {
     }
   } catch (const Failure &failure) {
     return fail(call, failure);
+  } catch (const std::logic_error &error) {
+    // Such as an index out of range, which is a fault of the plugin.
+    return fail(call, error.what(), CRB_ERROR_PLUGIN_FAULT);
   } catch (const std::exception &error) {
     return fail(call, error.what());
   } catch (...) {

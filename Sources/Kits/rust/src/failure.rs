@@ -119,7 +119,7 @@ impl Failure {
                 }
             },
         };
-        Failure::new(format!("the plugin panicked: {text}"))
+        Failure::new(format!("the plugin panicked: {text}")).with_flags(ErrorFlags::PLUGIN_FAULT)
     }
 }
 
