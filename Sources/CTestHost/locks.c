@@ -1,5 +1,7 @@
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <threads.h>
 #include <time.h>
@@ -66,6 +68,26 @@ static int destroy_mutex(pthread_mutex_t *lock) {
   return pthread_mutex_destroy(lock);
 }
 
+/* Two threads at the same place wait for each other for some microseconds, and go on at the same moment: what they write then meets. */
+enum { ALIGN_SPINS = 20000 };
+static atomic_int aligns;
+static _Atomic uintptr_t waiting;
+
+void CTestHost_alignThreads(int is_on) { atomic_store(&aligns, is_on); }
+
+void CTestHost_align(uintptr_t place) {
+  if (!atomic_load_explicit(&aligns, memory_order_relaxed)) return;
+  uintptr_t expected = place;
+  if (atomic_compare_exchange_strong(&waiting, &expected, 0)) return;
+  expected = 0;
+  if (!atomic_compare_exchange_strong(&waiting, &expected, place)) return;
+  for (int spin = 0; spin < ALIGN_SPINS && atomic_load_explicit(&waiting, memory_order_relaxed) == place; spin++) {
+    atomic_signal_fence(memory_order_seq_cst);
+  }
+  expected = place;
+  if (atomic_compare_exchange_strong(&waiting, &expected, 0)) sched_yield();
+}
+
 uint64_t CTestHost_lockInversions(void) {
   pthread_mutex_lock(&pairs_lock);
   uint64_t count = inversions;
@@ -77,8 +99,14 @@ uint64_t CTestHost_lockInversions(void) {
   static int take_##name parameters { return took(name arguments, lock, 1); }
 #define TRY(name, parameters, arguments) \
   static int take_##name parameters { return took(name arguments, lock, 0); }
+/* Another thread may come between two locked sections. */
+static int gave_way(int status, const volatile void *lock) {
+  status = gave(status, lock);
+  if (atomic_load_explicit(&aligns, memory_order_relaxed)) sched_yield();
+  return status;
+}
 #define GIVE(name, type) \
-  static int give_##name(type *lock) { return gave(name(lock), lock); }
+  static int give_##name(type *lock) { return gave_way(name(lock), lock); }
 #define UNTIL const struct timespec *until
 
 TAKE(pthread_mutex_lock, (pthread_mutex_t * lock), (lock))
@@ -86,7 +114,11 @@ TRY(pthread_mutex_trylock, (pthread_mutex_t * lock), (lock))
 TAKE(pthread_mutex_timedlock, (pthread_mutex_t * lock, UNTIL), (lock, until))
 TAKE(pthread_mutex_clocklock, (pthread_mutex_t * lock, clockid_t clock, UNTIL), (lock, clock, until))
 GIVE(pthread_mutex_unlock, pthread_mutex_t)
-TAKE(pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock))
+static int take_pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
+  int status = pthread_rwlock_rdlock(lock);
+  if (status == 0) CTestHost_align((uintptr_t)lock);
+  return took(status, lock, 1);
+}
 TAKE(pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock))
 TRY(pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock))
 TRY(pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), (lock))

@@ -136,9 +136,20 @@ void CTestHost_failAllocations(uint64_t interval);
  * CTESTHOST_FREED.  `is_ours` as for CTestHost_watchFrees().  Returns the number of its watched imports. */
 int CTestHost_watchHeap(const void *inside, int (*is_ours)(const void *memory));
 
+/* From now on, the library that holds `inside` reads clocks that CTestHost_warpClocks() can make pass quickly. */
+void CTestHost_watchClocks(const void *inside);
+/* While it is on, each look at one of these clocks is seconds later than the one before. They never go back. */
+void CTestHost_warpClocks(int is_on);
+/* How far these clocks are ahead. */
+uint64_t CTestHost_warpedNanoseconds(void);
+
 /* Counts the locks that this thread holds through the library that holds `inside`; returns the number of its watched imports. */
 int CTestHost_watchLocks(const void *inside);
 int64_t CTestHost_heldLocks(void);
+/* From now on, two threads that leave the same function of the host, or read under the same lock, go on at the same moment. */
+void CTestHost_alignThreads(int is_on);
+/* Waits for a few microseconds for another thread at the same place; returns at once if threads are not aligned. */
+void CTestHost_align(uintptr_t place);
 /* How many pairs of these locks were taken in both orders. */
 uint64_t CTestHost_lockInversions(void);
 

@@ -34,11 +34,11 @@ extension Catalog {
     .legalVerdicts, .undeclaredChanges, .stagedForVerdict, .unusualOperations, .editedJSON, .headerNames, .anyStatus, .secrets,
     .cacheReads, .cacheWrites, .parserChunks, .brokenBodies, .splitDelimiters, .sameAnswers, .functionsInPlace, .anyChunks,
     .separateCallers, .keptFailures,
-    .staleProperties, .anyLocale,
+    .staleProperties, .anyLocale, .readDocuments, .wholeValues,
   ]
 
   static let streamChecks: [Check] = [
-    .anyResultCount, .resultOrder, .stagedAtEnd, .fullWindow, .endlessSubscription, .earlyStop, .keptFlags,
+    .anyResultCount, .resultOrder, .stagedAtEnd, .fullWindow, .endlessSubscription, .earlyStop, .keptFlags, .sharedPlaces,
   ]
 
   static let errorChecks: [Check] = [

@@ -26,6 +26,7 @@ extension Check {
     "SE20": "it sets the locale of the process",
     "ER06": "it decides when timers fire, and those of a worker fire by themselves",
     "ST05": "it measures the process of the plugin",
+    "ST08": "it decides when timers fire, and those of a worker fire by themselves",
     "TH06": "it measures the processor time of the thread",
     "TH07": "it looks at the threads of the process",
     "TH08": "it watches a function of libc",

@@ -4,18 +4,46 @@ internal import CarabinerWire
 extension Exchange {
   /// A text longer than the buffers of careless plugins.
   private static let long = String(repeating: "long-", count: 200)
-  /// One of them has a character across the place where a plugin cuts texts, up to 1,024 bytes.
-  static let foreign = ["", "a", "ab", "abc"].map { $0 + String(repeating: "é\u{1F600} ß", count: 120) }
+  /// One of each kind has a character across the place where a plugin cuts texts, up to 1,024 bytes.
+  static let foreign = ["é\u{1F600} ß", "é\u{1F600}日ß"].flatMap { word in
+    ["", "a", "ab", "abc"].map { $0 + String(repeating: word, count: 120) }
+  }
 
-  /// The texts that a client may send as the value of a header.
+  /// The texts that a client or a server may send as the value of a header.
   private static let values = [
     "1", "0", "", " ", long, "a=1; b=\"2\", c", "de;q=0.5,fr;q=0.25,en", "\"quoted\\\"", "-9223372036854775808",
-    "99999999999999999999999999", "Bearer abcdefghijklmnop",
+    "99999999999999999999999999", "Bearer abcdefghijklmnop", "Wed, 21 Oct 2026 07:28:00 GMT", "W/\"67ab43\"",
+    "private, max-age=60",
+    "0.5", "a\tb", "fr, de;q=0.25",
+  ]
+
+  private static let usualOperations = [
+    "Login", "SignIn", "Search", "Checkout", "IntrospectionQuery", "__ApolloGetServiceDefinition__",
+  ]
+  private static let usualCodes = [
+    "UNAUTHENTICATED", "BAD_CREDENTIALS", "FORBIDDEN", "NOT_FOUND", "RATE_LIMITED", "INTERNAL_SERVER_ERROR",
+    "PERSISTED_QUERY_NOT_FOUND",
   ]
 
   /// Exchanges with less usual forms of everything, which contain the words of a plugin.
   static func varied(_ words: Vocabulary) -> [Exchange] {
     operations(words) + results(words) + responses(words) + failures
+  }
+
+  /// Calls of several clients to several servers, of which a plugin may keep something for each.
+  static func callers(_ words: Vocabulary) -> [Exchange] {
+    (1...4).map { number in
+      Exchange("a query of client \(number)") {
+        let fields = words.names.filter { $0.lowercased() != "content-type" }.map { HeaderSample(name: $0, value: "\(number)00") }
+        $0.operation.name = "Books\(number)"
+        $0.operation.document = "query Books\(number) { books { id } }"
+        $0.operation.headers.replace(
+          by: fields + [HeaderSample(name: "Authorization", value: "Bearer \(number)", isSensitive: true)])
+        $0.request.headers.replace(by: fields)
+        $0.request.url = "https://books-\(number).example/graphql"
+        $0.head.headers.replace(by: fields)
+      }
+    }
   }
 
   /// Calls that end with long messages, and messages that are not UTF-8 where they are cut.
@@ -35,9 +63,19 @@ extension Exchange {
     let headers = (values + foreign + own).map { value in
       Exchange("headers with the value \(value.prefix(24).debugDescription)") {
         let fields = words.names.filter { $0.lowercased() != "content-type" }.map { HeaderSample(name: $0, value: value) }
-        $0.operation.headers += fields
-        $0.request.headers += fields
-        $0.head.headers += fields
+        $0.operation.headers.replace(by: fields)
+        $0.request.headers.replace(by: fields)
+        $0.head.headers.replace(by: fields)
+      }
+    }
+    let codes = (usualCodes + words.names).map { "{\"message\":\"no\",\"extensions\":{\"code\":\($0.json)}}" }.joined(
+      separator: ",")
+    let named = (usualOperations + words.names.filter { !$0.contains("-") }).map { name in
+      Exchange("the operation \(name) with errors of each code") {
+        $0.operation.name = name
+        $0.operation.document = "query \(name) { books { id } }"
+        $0.operation.headers.replace(by: words.names.map { HeaderSample(name: $0, value: "one") } + HeaderSample.browser)
+        $0.results = [ResultSample(data: "null", errors: "[\(codes)]")]
       }
     }
     let members = ([#""text""#, "1.5", "null", #"{"id":1}"#, "[]"] + foreign.map { "\"\($0)\"" }).map { value in
@@ -58,7 +96,12 @@ extension Exchange {
         $0.operation.variables = "{\(names.map { "\"\($0)\":\(number)" }.joined(separator: ","))}"
       }
     }
-    return headers + members + documents + numbers + [
+    let texts = foreign.map { text in
+      Exchange("a document with the text \(text.prefix(8))…") {
+        $0.operation.document = "query Books { books(text: \"\(text)\") { id } }"
+      }
+    }
+    return headers + members + documents + numbers + texts + named + [
       Exchange("an operation with a long name") {
         $0.operation.name = String(repeating: "Name", count: 100)
         $0.operation.document = "query \(String(repeating: "Name", count: 100)) { books { id } }"
@@ -76,6 +119,11 @@ extension Exchange {
         $0.operation.extensions =
           #"{"persistedQuery":{"version":1,"sha256Hash":"\#(String(repeating: "ab", count: 32))"},"others":{}}"#
       },
+      Exchange("a document with everyday texts") {
+        $0.operation.document =
+          "query Books { " + EverydayText.all.enumerated().map { "a\($0): books(text: \($1.json)) { id } " }.joined() + "}"
+      },
+      Exchange("variables with everyday texts") { $0.operation.variables = EverydayText.object(words) },
       Exchange("a long document") {
         $0.operation.document = "query Books { " + (0..<2000).map { "a\($0): books { id } " }.joined() + "}"
       },
@@ -83,9 +131,12 @@ extension Exchange {
   }
 
   private static func results(_ words: Vocabulary) -> [Exchange] {
-    let numbers = #""large":9007199254740993,"exact":0.1000000000000000055,"price":12.50"#
+    let numbers = #""large":9007199254740993,"exact":0.1000000000000000055,"price":12.50,\#(ForeignMembers.text)"#
     let members =
-      [#""text with, {braces} and [more]""#, "1.50", "null", #"{"id":"1","name":"x"}"#, #"["a","b"]"#, "\"\(long)\""]
+      [
+        #""text with, {braces} and [more]""#, "1.50", "9007199254740993", "null", #"{"id":"1","name":"x"}"#, #"["a","b"]"#,
+        "\"\(long)\"",
+      ]
       + foreign.map { "\"\($0)\"" }
     let objects = members.map { value in "{" + words.names.map { "\"\($0)\":\(value)" }.joined(separator: ",") + ",\(numbers)}" }
     let phrases = JSONValue.array((words.phrases + words.names).map { .string("see \($0) or \($0): there") }).serializedText
@@ -96,12 +147,22 @@ extension Exchange {
       ("texts", ResultSample(data: #"{"list":\#(phrases),\#(numbers)}"#, extensions: #"{"others":{"keep":1}}"#)),
       ("errors and no data", ResultSample(data: nil, errors: #"[{"message":"no","extensions":{"code":"INTERNAL"}}]"#)),
       ("errors and null data", ResultSample(data: "null", errors: #"[{"message":"no"}]"#, extensions: #"{"others":{"keep":1}}"#)),
+      ("everyday texts", ResultSample(data: EverydayText.object(words), extensions: #"{"others":{"keep":1}}"#)),
       (
         "errors beside data",
         ResultSample(data: objects.first, errors: #"[{"message":"no"}]"#, extensions: #"{"others":{"keep":1}}"#)
       ),
       ("a long list", ResultSample(data: "{\"list\":[" + Array(repeating: objects[0], count: 120).joined(separator: ",") + "]}")),
     ]
+    samples += (foreign + [long] + EverydayText.all).map { text in
+      let message = JSONValue.string(text).serializedText
+      return (
+        "an error with the message \(text.prefix(8))…",
+        ResultSample(
+          data: #"{"books":null}"#,
+          errors: #"[{"message":\#(message),"path":["books",0],"extensions":{"code":"INTERNAL","detail":\#(message)}}]"#)
+      )
+    }
     let exchanges = samples.map { name, sample in Exchange("a result with \(name)") { $0.results = [sample] } }
     return exchanges
       + exchanges.map { plain in
@@ -112,13 +173,15 @@ extension Exchange {
       } + [
         Exchange("a subscription whose results have members of the plugin") {
           $0.operation.type = UInt32(CRB_OPERATION_SUBSCRIPTION)
-          $0.results = objects.map { ResultSample(data: $0, flags: UInt32(CRB_RESULT_HAS_NEXT)) }
+          $0.results = (objects + [EverydayText.object(words)]).map { ResultSample(data: $0, flags: UInt32(CRB_RESULT_HAS_NEXT)) }
         },
         Exchange("a deferred query with members of the plugin") {
-          $0.results = [
-            ResultSample(data: objects[0], flags: UInt32(CRB_RESULT_HAS_NEXT)),
-            ResultSample(data: objects[0], flags: UInt32(CRB_RESULT_INCREMENTAL), path: "[]"),
-          ]
+          $0.results = [objects[0], EverydayText.object(words)].flatMap { data in
+            [
+              ResultSample(data: data, flags: UInt32(CRB_RESULT_HAS_NEXT)),
+              ResultSample(data: data, flags: UInt32(CRB_RESULT_INCREMENTAL) | UInt32(CRB_RESULT_HAS_NEXT), path: "[]"),
+            ]
+          }
         },
       ]
   }
@@ -129,7 +192,34 @@ extension Exchange {
         $0.head.headers.append(HeaderSample(name: "Content-Length", value: value))
       }
     }
-    return lengths + [
+    let statuses: [UInt32] = [200, 401, 429, 503]
+    let states = statuses.flatMap { status in
+      ["5", "-1", "soon", "0.5", "99999999999999999999", "Wed, 21 Oct 2026 07:28:00 GMT", "7, 8", "", long].map { value in
+        Exchange("a response with status \(status) and headers of the value \(value.prefix(32))") {
+          $0.head.status = status
+          $0.head.headers = words.names.map { HeaderSample(name: $0, value: value) }
+          $0.head.headers.removeAll { $0.name.lowercased() == "content-type" }
+          $0.head.headers.append(HeaderSample(name: "Content-Type", value: "application/json"))
+          $0.results = []
+          $0.ending = status < 400 ? .end : .error(ErrorSample(code: Int32(status), httpStatus: Int32(status)))
+        }
+      }
+    }
+    let page = "\n<!DOCTYPE html>\n<html><head><title>Maintenance</title></head><body><h1>We are back soon</h1></body></html>\n"
+    let pages = statuses.flatMap { status in
+      ["text/html; charset=utf-8", "application/json", "text/plain"].flatMap { type in
+        [page, String(page.dropFirst().dropLast()), "upstream connect error", ""].map { body in
+          Exchange("a page of \(type) with status \(status): \(body.prefix(16).debugDescription)") {
+            $0.head.status = status
+            $0.head.headers = [HeaderSample(name: "Content-Type", value: type)]
+            $0.chunks = body.isEmpty ? [] : [Array(body.utf8)]
+            $0.results = []
+            $0.isMalformed = true
+          }
+        }
+      }
+    }
+    return lengths + states + pages + [
       Exchange("a formatted body") {
         $0.request.body = Array("{\n  \"query\" : \"{ books { id } }\"\n}\n".utf8)
         $0.chunks = ["{\n  \"data\" : {\n    \"books\" : [ ", "{ \"id\" : \"a b\" } ]\n  }\n}", "\n"].map { Array($0.utf8) }
@@ -155,5 +245,14 @@ extension Exchange {
         $0.chunks = [Array(body[..<(body.count / 2)]), Array(body[(body.count / 2)...])]
       },
     ]
+  }
+}
+
+extension [HeaderSample] {
+  /// Adds fields in the place of those with the same names.
+  fileprivate mutating func replace(by fields: [HeaderSample]) {
+    let names = Set(fields.map { $0.name.lowercased() })
+    removeAll { names.contains($0.name.lowercased()) }
+    self += fields
   }
 }

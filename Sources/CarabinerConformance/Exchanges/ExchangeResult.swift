@@ -45,6 +45,14 @@ struct ExchangeResult: Sendable {
   /// All elements staged with emit(), in order.
   var elements: [Staged.Element] { steps.flatMap(\.staged.elements) }
 
+  /// The last attempt alone.
+  var lastAttempt: ExchangeResult {
+    var last = self
+    let first = steps.first?.hook
+    last.steps.removeFirst(steps.lastIndex { $0.hook == first } ?? 0)
+    return last
+  }
+
   /// The answers of one hook.
   func steps(of hook: Hook) -> [Step] { steps.filter { $0.hook == hook } }
 

@@ -20,6 +20,8 @@ internal import CarabinerBridge
     var schedule: Schedule?
     /// How often a call is retried although the stage did not ask for it, as if another stage did.
     var forcedRetries: UInt32 = 0
+    /// Attempts that come before the exchange, as if another stage had asked for a retry after each.
+    var earlierAttempts: [Exchange] = []
     /// The hook during which another thread cancels the call.
     var cancelsDuring: Hook?
     /// How often all results, or all chunks, are sent.
@@ -57,16 +59,17 @@ internal import CarabinerBridge
     testHost.open(call)
     unsafe state = nil
     var passage = ExchangeResult(exchange)
-    var isInside = begin(call, exchange, &passage)
-    if isInside { onward(call, exchange, &passage) }
-    for _ in 0..<settings.forcedRetries where isInside && !passage.hasForwarded {
-      countAttempt(of: call)
-      isInside = begin(call, exchange, &passage)
-      if isInside { onward(call, exchange, &passage) }
+    var isInside = true
+    let others = Array(repeating: exchange, count: Int(settings.forcedRetries))
+    for (number, attempt) in (settings.earlierAttempts + [exchange] + others).enumerated()
+    where isInside && (number == 0 || !hasForwarded(passage)) {
+      if number > 0 { beginAttempt(of: call, exchange) }
+      isInside = begin(call, attempt, &passage)
+      if isInside { onward(call, attempt, &passage) }
     }
     // A retry keeps the stage's state. After an element was delivered there is no retry.
-    while isInside, passage.verdict == Verdict.retry, !passage.hasForwarded, call.attempt < settings.maximumRetries {
-      countAttempt(of: call)
+    while isInside, passage.verdict == Verdict.retry, !hasForwarded(passage), call.attempt < settings.maximumRetries {
+      beginAttempt(of: call, exchange)
       isInside = begin(call, exchange, &passage)
       if isInside { onward(call, exchange, &passage) }
     }
@@ -116,12 +119,25 @@ internal import CarabinerBridge
       guard verdict == Verdict.retry, call.attempt < settings.maximumRetries else {
         return verdict == Verdict.continue || (hooks.kind == .cache && verdict == Verdict.respond)
       }
-      countAttempt(of: call)
+      beginAttempt(of: call, exchange)
     }
   }
 
+  /// Whether an element has left the stage, so that there is no retry any more. A parser keeps its chunks.
+  private func hasForwarded(_ passage: ExchangeResult) -> Bool {
+    hooks.kind == .parsing ? !passage.elements.isEmpty : passage.hasForwarded
+  }
+
   /// Changes the call under its lock, because other threads of the plugin may read the attempt or the head at any time.
-  private func countAttempt(of call: TestHostCall) { testHost.state.withLock { _ in call.attempt += 1 } }
+  ///
+  /// Each attempt has the operation as staged, and an HTTP request that is built again.
+  private func beginAttempt(of call: TestHostCall, _ exchange: Exchange) {
+    testHost.state.withLock { _ in
+      call.attempt += 1
+      call.request = exchange.request
+      call.head = nil
+    }
+  }
 
   private func setHead(of call: TestHostCall, _ head: HeadSample?) { testHost.state.withLock { _ in call.head = head } }
 
@@ -192,6 +208,7 @@ internal import CarabinerBridge
         })
     case .error(let sample):
       guard unsafe hooks.onError != nil else { return }
+      testHost.state.withLock { _ in call.blamesPlugin = sample.flags & UInt32(CRB_ERROR_PLUGIN_FAULT) != 0 }
       unsafe run(
         call, .onError, &passage, event: { unsafe $0.lend($0.error(sample), named: "a crb_error") },
         calling: { [self] error, state in

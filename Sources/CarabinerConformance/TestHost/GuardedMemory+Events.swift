@@ -44,12 +44,23 @@ extension GuardedMemory {
     unsafe result.size = UInt32(MemoryLayout<crb_result>.size)
     unsafe result.flags = sample.flags
     unsafe result.seq = number
-    if needs.contains(.json) {
-      unsafe result.json = unsafe view(sample.json, named: "a result")
-      unsafe result.extensions = unsafe text(sample.extensions, named: "the extensions of a result")
+    let whole = sample.json
+    let places = needs.contains(.json) && !isGuarded ? sample.places : [:]
+    if needs.contains(.json) { unsafe result.json = unsafe view(whole, named: "a result") }
+    let base = unsafe result.json.ptr
+    // As from a host, a part is a place in the text of the result. Pages of its own show more.
+    func part(_ name: String) -> crb_view? {
+      guard let place = places[name], let base = unsafe base else { return nil }
+      return unsafe crb_view(ptr: base + place.lowerBound, len: place.count)
     }
-    if needs.contains(.data) { unsafe result.data = unsafe text(sample.data, named: "the data of a result") }
-    if needs.contains(.errors) { unsafe result.errors = unsafe text(sample.errors, named: "the errors of a result") }
+    if needs.contains(.json) {
+      unsafe result.extensions =
+        unsafe part("extensions") ?? text(sample.extensions, named: "the extensions of a result")
+    }
+    if needs.contains(.data) { unsafe result.data = unsafe part("data") ?? text(sample.data, named: "the data of a result") }
+    if needs.contains(.errors) {
+      unsafe result.errors = unsafe part("errors") ?? text(sample.errors, named: "the errors of a result")
+    }
     unsafe result.path = unsafe text(sample.path, named: "the path of a result")
     unsafe result.label = unsafe text(sample.label, named: "the label of a result")
     unsafe result.http_status = sample.httpStatus

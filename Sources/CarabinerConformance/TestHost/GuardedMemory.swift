@@ -14,6 +14,9 @@ internal import Synchronization
   /// The regions that ended with resume().
   private static let resumed = Mutex<Set<UInt32>>([])
 
+  /// The name of memory that lives as long as its call.
+  static let scratchName = "scratch memory"
+
   /// Whether new bytes get their own pages.
   var isGuarded = true
   private var lent: [UInt32] = []

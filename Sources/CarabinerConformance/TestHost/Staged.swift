@@ -16,9 +16,13 @@ struct Staged: Sendable {
     let domain: String
     let message: String
     let detail: String
+    var httpStatus: Int32 = 0
+    var retryAfter: UInt64 = 0
   }
 
   var elements: [Element] = []
+  /// Whether it stages elements without a byte, in place of something.
+  var isEmptied: Bool { !elements.isEmpty && elements.allSatisfy(\.bytes.isEmpty) }
   var failure: Failure?
   /// Whether set_error() answered that it cannot.
   var isErrorRefused = false

@@ -36,7 +36,12 @@ extension TestHost {
       guard let error = unsafe error else { return Status.invalid }
       let copy = unsafe InterceptorTable.copy(error, crb_error())
       call.staged.failure = unsafe Staged.Failure(
-        code: copy.code, flags: copy.flags, domain: copy.domain.text, message: copy.message.text, detail: copy.detail_json.text)
+        code: copy.code, flags: copy.flags, domain: copy.domain.text, message: copy.message.text, detail: copy.detail_json.text,
+        httpStatus: copy.http_status, retryAfter: copy.retry_after_ns)
+      if unsafe copy.flags & UInt32(CRB_ERROR_PLUGIN_FAULT) != 0, !call.blamesPlugin, state.faults.isEmpty {
+        state.note(
+          Finding("ER01", .failure, "it fails by a fault of its own: \(unsafe copy.message.text.prefix(200))", place: call.place))
+      }
       return Status.ok
     }
     if status != Status.ok, unsafe error != nil { state.withLock { $0.calls[handle]?.staged.isErrorRefused = true } }

@@ -161,7 +161,8 @@ internal import Synchronization
       case UInt32(CTESTHOST_LATE) where GuardedMemory.wasResumed(touch.region):
         breach("ME04", "\(name) was accessed at byte \(touch.offset) after resume(), which ends the view", at: place)
       default:
-        breach("ME03", "\(name) was accessed at byte \(touch.offset) after its hook had completed", at: place)
+        let end = name == GuardedMemory.scratchName ? "its call had ended" : "its hook had completed"
+        breach("ME03", "\(name) was accessed at byte \(touch.offset) after \(end)", at: place)
       }
     }
   }

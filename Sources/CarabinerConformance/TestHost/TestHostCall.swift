@@ -54,6 +54,8 @@ internal import Glibc
   /// The memory that is lent to the running hook.
   var memory: GuardedMemory
   var isCancelled = false
+  /// Whether the error that the stage gets blames a plugin already, so that the error in its place may do so too.
+  var blamesPlugin = false
   var isOver = false
   var attempt: UInt32 = 0
   var deadline: UInt64 = .max
@@ -61,6 +63,8 @@ internal import Glibc
   /// Bytes given out by scratch(), which live as long as the call.
   var scratchBytes = 0
   private var scratchBlocks: [UnsafeMutableRawPointer] = unsafe []
+  private var guardedScratch: GuardedMemory
+  private var guardedAddresses: [UInt] = []
 
   init(
     _ handle: crb_call, _ kind: StageKind, needs: Parts, mutates: Parts, interceptor: String, exchange: Exchange, isGuarded: Bool
@@ -72,6 +76,7 @@ internal import Glibc
     self.interceptor = interceptor
     requestID = handle >> 32
     memory = GuardedMemory(isGuarded: isGuarded)
+    guardedScratch = GuardedMemory(isGuarded: isGuarded)
     operation = exchange.operation
     request = exchange.request
   }
@@ -152,7 +157,15 @@ internal import Glibc
 
   // MARK: Scratch memory
 
+  /// How many bytes of one piece get pages of their own.
+  private static let maximumGuardedScratch = 16 << 10
+
   func scratch(_ count: Int, _ alignment: Int) -> UnsafeMutableRawPointer {
+    if guardedScratch.isGuarded, count > 0, count <= Self.maximumGuardedScratch {
+      let memory = unsafe guardedScratch.room(count, alignment: alignment, named: GuardedMemory.scratchName).memory
+      guardedAddresses.append(UInt(bitPattern: memory))
+      return unsafe memory
+    }
     let block = UnsafeMutableRawPointer.allocate(byteCount: max(count, 1), alignment: alignment)
     unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: max(count, 1))
     unsafe scratchBlocks.append(block)
@@ -161,7 +174,10 @@ internal import Glibc
 
   /// Frees it, and returns its address.
   func freeScratch() -> [UInt] {
-    let addresses = unsafe scratchBlocks.map { UInt(bitPattern: $0) }
+    let addresses = unsafe scratchBlocks.map { UInt(bitPattern: $0) } + guardedAddresses
+    guardedAddresses = []
+    guardedScratch.takeBack()
+    guardedScratch.forget()
     for index in unsafe scratchBlocks.indices { unsafe scratchBlocks[index].deallocate() }
     unsafe scratchBlocks = unsafe []
     return addresses

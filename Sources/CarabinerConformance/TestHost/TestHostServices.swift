@@ -1,4 +1,5 @@
 internal import CCarabiner
+internal import CTestHost
 internal import CarabinerABI
 internal import CarabinerWire
 internal import Synchronization
@@ -86,7 +87,7 @@ enum TestHostServices {
     let table = UnsafeMutablePointer<crb_timer_service>.allocate(capacity: 1)
     unsafe table.initialize(to: crb_timer_service())
     unsafe table.pointee.size = UInt32(MemoryLayout<crb_timer_service>.size)
-    unsafe table.pointee.now_ns = { TestHostTimers.now }
+    unsafe table.pointee.now_ns = { TestHostTimers.now &+ CTestHost_warpedNanoseconds() }
     unsafe table.pointee.arm = { who, delay, fire, user in unsafe TestHost.current.arm(delay, fire, user) }
     unsafe table.pointee.cancel = { TestHost.current.cancel($0) }
     return unsafe UnsafePointer(table)

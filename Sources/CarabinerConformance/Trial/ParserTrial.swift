@@ -29,31 +29,70 @@ struct ParserTrial {
     }
     return Array((parts.joined() + "\r\n--\(boundary)--\r\n").utf8)
   }
-  private static let samples: [Sample] = [
-    Sample(type: "application/json", header: "application/json; charset=utf-8", body: Array(json.utf8)),
-    Sample(type: "application/json", header: "application/graphql-response+json", body: Array(json.utf8)),
-    Sample(
-      type: "multipart/mixed", header: "multipart/mixed; boundary=\"-\"; deferSpec=20220824",
-      body: Array(
-        ("\r\n---\r\nContent-Type: application/json\r\n\r\n" + #"{"data":{"a":1},"hasNext":true}"#
-          + "\r\n---\r\nContent-Type: application/json\r\n\r\n" + #"{"incremental":[{"path":[],"data":{"b":2}}],"hasNext":false}"#
-          + "\r\n-----\r\n").utf8)),
-    Sample(
-      type: "multipart/mixed",
-      header: "multipart/mixed; boundary=\"a-boundary-that-has-the-most-bytes-that-RFC-2046-permits-namely-seventy\"",
-      body: parts(4, boundary: "a-boundary-that-has-the-most-bytes-that-RFC-2046-permits-namely-seventy")),
-    Sample(type: "lines", header: "application/jsonl", body: manyLines(4)),
-    Sample(type: "lines", header: "application/x-ndjson", body: manyLines(4)),
-    Sample(
-      type: "events", header: "text/event-stream",
-      body: Array(
-        (": hello\r\n\r\nevent: next\r\ndata: {\"data\":\r\ndata: {\"a\":1}}\r\n\r\nevent: next\ndata: {\"data\":{\"a\":2}}\n\n"
-          + "event:next\rdata:{\"data\":{\"a\":3}}\r\revent: complete\ndata:\n\n").utf8)),
-    // {"data": {"a": 1, "t": "é"}}
-    Sample(
-      type: "application/cbor", header: "application/cbor",
-      body: [0xA1, 0x64, 0x64, 0x61, 0x74, 0x61, 0xA2, 0x61, 0x61, 0x01, 0x61, 0x74, 0x62, 0xC3, 0xA9]),
-  ]
+  private static let samples: [Sample] =
+    [
+      Sample(type: "application/json", header: "application/json; charset=utf-8", body: Array(json.utf8)),
+      Sample(type: "application/json", header: "application/graphql-response+json", body: Array(json.utf8)),
+      Sample(
+        type: "multipart/mixed", header: "multipart/mixed; boundary=\"-\"; deferSpec=20220824",
+        body: Array(
+          ("\r\n---\r\nContent-Type: application/json\r\n\r\n" + #"{"data":{"a":1},"hasNext":true}"#
+            + "\r\n---\r\nContent-Type: application/json\r\n\r\n"
+            + #"{"incremental":[{"path":[],"data":{"b":2}}],"hasNext":false}"#
+            + "\r\n-----\r\n").utf8)),
+      Sample(
+        type: "multipart/mixed",
+        header: "multipart/mixed; boundary=\"a-boundary-that-has-the-most-bytes-that-RFC-2046-permits-namely-seventy\"",
+        body: parts(4, boundary: "a-boundary-that-has-the-most-bytes-that-RFC-2046-permits-namely-seventy")),
+      Sample(type: "lines", header: "application/jsonl", body: manyLines(4)),
+      Sample(type: "lines", header: "application/x-ndjson", body: manyLines(4)),
+      Sample(
+        type: "events", header: "text/event-stream",
+        body: Array(
+          (": hello\r\n\r\nevent: next\r\ndata: {\"data\":\r\ndata: {\"a\":1}}\r\n\r\nevent: next\ndata: {\"data\":{\"a\":2}}\n\n"
+            + "event:next\rdata:{\"data\":{\"a\":3}}\r\revent: complete\ndata:\n\n").utf8)),
+      // {"data": {"a": 1, "t": "é"}}
+      Sample(
+        type: "application/cbor", header: "application/cbor",
+        body: [0xA1, 0x64, 0x64, 0x61, 0x74, 0x61, 0xA2, 0x61, 0x61, 0x01, 0x61, 0x74, 0x62, 0xC3, 0xA9]),
+    ]
+    + ["application/msgpack", "application/x-msgpack", "application/vnd.msgpack"].map { type in
+      Sample(
+        type: "application/msgpack", header: type,
+        body: [0x81, 0xA4, 0x64, 0x61, 0x74, 0x61, 0x82, 0xA1, 0x61, 0x01, 0xA1, 0x74, 0xA2, 0xC3, 0xA9])
+    }
+
+  /// The beginnings of values in CBOR and MessagePack that announce more bytes, elements or members than there are.
+  private static let announcements: [[UInt8]] = {
+    let heads: [(UInt8, Int)] = [
+      (0x7A, 4), (0x7B, 8), (0x9A, 4), (0x9B, 8), (0xBA, 4), (0xBB, 8), (0x5A, 4), (0x5B, 8), (0xDB, 4), (0xC6, 4), (0xDD, 4),
+      (0xDF, 4),
+      (0xDC, 2), (0xDE, 2),
+    ]
+    return heads.flatMap { head, size in
+      [[0xFF, 0xFF], [0x7F, 0xFF], [0x0F, 0xFF]].map { first in
+        [head] + Array((first + Array(repeating: 0xFF, count: 6)).prefix(size))
+      }
+    }
+  }()
+
+  /// Bodies in binary formats that announce more than they have, alone and as a member of `data`.
+  var announcing: [Exchange] {
+    let prefixes: [String: [UInt8]] = [
+      "application/cbor": [0xA1, 0x64, 0x64, 0x61, 0x74, 0x61], "application/msgpack": [0x81, 0xA4, 0x64, 0x61, 0x74, 0x61],
+    ]
+    return samples.flatMap { sample in
+      (prefixes[sample.type].map { [[], $0] } ?? []).flatMap { prefix in
+        Self.announcements.map { announcement in
+          Exchange("a body of \(sample.header) that announces more than it has") {
+            $0.head.headers = [HeaderSample(name: "Content-Type", value: sample.header)]
+            $0.chunks = [prefix + announcement + [0x61, 0x61]]
+            $0.isMalformed = true
+          }
+        }
+      }
+    }
+  }
 
   static let foreignWord = "word\u{1F600}\u{E9}"
   /// Texts that parsers of other content types may take.
@@ -95,6 +134,18 @@ struct ParserTrial {
     try? everyBody { body, exchange, _ in exchanges.append(exchange(body.pieces(of: 7))) }
     trial.testHost.state.withLock { $0.isGuarded = wasGuarded }
     return exchanges
+  }
+
+  /// Reads bodies with long texts in other languages, and reports whether each has results as one with a short text has. The test host takes
+  /// only JSON objects.
+  func everyLongText(_ judge: (_ hasResults: Bool) -> Void) throws {
+    try everyBody(of: ["own"]) { body, exchange, travel in
+      let short = String(decoding: body, as: UTF8.self)
+      guard short.contains(Self.foreignWord) else { return }
+      for text in Exchange.foreign {
+        judge(!travel(exchange([Array(short.replacing(Self.foreignWord, with: text).utf8)])).elements.isEmpty)
+      }
+    }
   }
 
   /// Bodies of each content type that end early, or have bytes that are not UTF-8.

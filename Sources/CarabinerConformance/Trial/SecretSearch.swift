@@ -57,6 +57,16 @@ struct SecretSearch {
     return nil
   }
 
+  /// The names of all secrets that are in these bytes as they are.
+  func findAll(in bytes: [UInt8]) -> Set<String> {
+    var found: Set<String> = []
+    Self.windows(View.plain(bytes)) { number in
+      if let name = known[0][number] { found.insert(name) }
+      return false
+    }
+    return found
+  }
+
   /// The secret in texts that each have a piece of it, or in one text with other characters between its letters; nil if there is none.
   func find(inPieces texts: [[UInt8]]) -> String? {
     for text in texts {

@@ -9,7 +9,7 @@ extension Check {
       rule: """
         A stage does not answer RETRY for a mutation that the server may have run: after a broken connection or a timeout without
         CRB_ERROR_RETRYABLE, and after the statuses 500, 502 and 504. 401, 408, 425, 429 and 503 say that it was not run. A stage that
-        adds an Idempotency-Key adds the same one at each attempt.
+        adds an Idempotency-Key adds the same one at each attempt, and one that adds a nonce adds another one.
         """,
       reason: "The order is placed twice, or the money is transferred twice.",
       example: "if (error->flags & CRB_ERROR_RETRYABLE) return CRB_RETRY;",
@@ -26,8 +26,9 @@ extension Check {
         let instance = try trial.instance()
         defer { instance.destroy() }
         keepsKey(trial, stage, instance)
-        for (name, sample) in errors {
+        for ((name, sample), operation) in errors.flatMap({ error in OperationSample.mutations.map { (error, $0) } }) {
           var exchange = Exchange.usual[1]
+          exchange.operation = operation
           exchange.name = "a mutation that ends with \(name)"
           exchange.results = []
           exchange.chunks = []
@@ -52,6 +53,11 @@ extension Check {
     exchange.ending = .error(ErrorSample())
     for passage in trial.travel([exchange], stage, instance, settings) {
       let keys = passage.attempts.map { $0.filter { $0.name.lowercased().hasSuffix("idempotency-key") }.map(\.value) }
+      let nonces = passage.attempts.compactMap { $0.last { $0.name.lowercased().hasSuffix("nonce") }?.value }
+      trial.notes.expect(
+        Set(nonces).count == nonces.count || nonces.count < passage.attempts.count,
+        "it sends the same nonce at each attempt, which servers refuse; a nonce is for one attempt",
+        at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
       trial.notes.expect(
         Set(keys).count <= 1, "it adds another Idempotency-Key at each attempt of a mutation",
         at: "\(trial.interceptor.id) \(stage.kind.rawValue)")

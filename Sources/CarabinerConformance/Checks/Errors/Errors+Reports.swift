@@ -1,3 +1,4 @@
+internal import CCarabiner
 internal import CarabinerABI
 internal import CarabinerBridge
 internal import Synchronization
@@ -8,15 +9,36 @@ extension Check {
     page: Page(
       rule: """
         on_error answers CONTINUE, FAIL, RECOVER, DROP or RETRY, as allowed for the kind of stage. FAIL needs set_error(), because
-        it replaces the error.
+        it replaces the error. No hook fails by a fault of the plugin, such as an index out of range. An error that replaces one with
+        an HTTP status or a delay has a status or a delay too; none is a warning.
         """,
-      reason: "FAIL without an error replaces a useful message by an empty one.",
+      reason: """
+        FAIL without an error replaces a useful message by an empty one. A client that loses the status 429 and the delay asks again at
+        once.
+        """,
       example: "static crb_verdict on_error(…) { return CRB_FAIL; }",
       remedy: """
-        CONTINUE passes the error unchanged. To replace it, call set_error() with what failed and what to do next, then answer
-        FAIL.
+        CONTINUE passes the error unchanged. To replace it, call set_error() with what failed and what to do next, and with the flags,
+        http_status and retry_after_ns of the error, then answer FAIL.
         """),
-    .interceptor { try $0.exercise() })
+    .interceptor { trial in
+      try trial.exercise(Exchange.usual + Exchange.varied(trial.words))
+      let instance = try trial.instance()
+      defer { instance.destroy() }
+      let busy = Exchange("an error with the status 429 and a delay") {
+        $0.results = []
+        $0.chunks = []
+        $0.ending = .error(ErrorSample(code: 429, httpStatus: 429, retryAfter: 5_000_000_000))
+      }
+      for stage in trial.stages {
+        for step in trial.travel([busy], stage, instance)[0].steps(of: .onError) where step.verdict == Verdict.fail {
+          guard let failure = step.staged.failure, failure.httpStatus == 0, failure.retryAfter == 0 else { continue }
+          trial.notes.warn(
+            "it replaces an error that has a status and a delay by one without them: \(failure.message.prefix(80))",
+            at: "\(trial.interceptor.id) \(stage.kind.rawValue).on_error")
+        }
+      }
+    })
 }
 
 extension Check {
@@ -24,7 +46,8 @@ extension Check {
     "ER02", level: 3, "handles errors of any shape",
     page: Page(
       rule: """
-        A stage handles errors with absent texts, with flags and sizes of newer hosts, and with texts that are not UTF-8.
+        A stage handles errors with absent texts, with flags and sizes of newer hosts, and with texts that are not UTF-8. It cuts
+        texts between characters.
         """,
       reason: """
         Errors come from many sources, and structs grow: a newer host fills more fields than this header has.
@@ -52,6 +75,20 @@ extension Check {
             }
           }
         })
+      let instance = try trial.instance()
+      defer { instance.destroy() }
+      for (stage, text) in trial.stages.flatMap({ stage in Exchange.foreign.map { (stage, $0) } }) {
+        let exchange = Exchange("an error with the message \(text.prefix(8))…") {
+          $0.results = []
+          $0.chunks = []
+          $0.ending = .error(ErrorSample(message: text))
+        }
+        for failure in trial.travel([exchange], stage, instance)[0].steps.compactMap(\.staged.failure) {
+          trial.notes.expect(
+            !(failure.message + failure.detail).contains("\u{FFFD}"), "it cuts a text in the middle of a character",
+            at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+        }
+      }
     })
 }
 

@@ -8,7 +8,8 @@ extension Check {
     "HI01", level: 5, "withstands bodies and headers of every size",
     page: Page(
       rule: """
-        Bodies of 0 bytes, 1 byte and 64 MiB, 10,000 headers and a header of 1 MiB neither crash nor block the plugin.
+        Bodies of 0 bytes, 1 byte and 64 MiB, bodies that announce more than they have, 10,000 headers and a header of 1 MiB neither crash
+        nor block the plugin.
         """,
       reason: "The operator of the server, or of a proxy in front of it, chooses these sizes.",
       example: "char value[256]; memcpy(value, header->value.ptr, header->value.len);",
@@ -54,6 +55,7 @@ extension Check {
         },
         Exchange("a document of a mebibyte") { $0.operation.document = "{ a(b: \"\(text)\") }" },
       ])
+      try trial.exercise(ParserTrial(trial).announcing)
     })
 }
 
@@ -62,7 +64,7 @@ extension Check {
     "HI02", level: 5, "withstands extreme JSON",
     page: Page(
       rule: """
-        JSON nested 100,000 deep, huge numbers, lone surrogates and NUL in strings neither crash nor block the plugin, on a thread with a
+        JSON and documents nested 100,000 deep, huge numbers, lone surrogates and NUL in strings neither crash nor block the plugin, on a thread with a
         stack of 256 KiB.
         """,
       reason: """
@@ -92,7 +94,14 @@ extension Check {
             $0.operation.extensions = #"{"e":\#(json)}"#
             $0.chunks = [Array(#"{"data":\#(json)}"#.utf8)]
           }
-        }, settings)
+        }
+          + [("{a", "}"), ("{a(b:[", "])}"), ("{...on A{b(c:{d:", "})}}"), ("{a(b:\"\"){", "}}")].map { opening, closing in
+            Exchange("a document of \(opening) in itself") {
+              $0.operation.document =
+                "query Books " + String(repeating: opening, count: depth / 2) + String(repeating: closing, count: depth / 2)
+              $0.isMalformed = true
+            }
+          }, settings)
     })
 }
 
@@ -164,6 +173,32 @@ extension Check {
 }
 
 extension Check {
+  /// Everything that a plugin may log, longer than its buffer.
+  private static func longTexts(_ count: Int) -> [Exchange] {
+    let long = String(String(repeating: "long ", count: count / 5 + 1).prefix(count - 1)) + "x"
+    let name = String(repeating: "N", count: count)
+    let plain = Exchange("long texts of \(count) bytes") {
+      $0.operation.name = name
+      let fields = [HeaderSample(name: "X-\(name)", value: "1"), HeaderSample(name: "X-Long", value: long)]
+      $0.operation.headers += fields
+      $0.request.headers += fields
+      $0.head.headers += fields
+      $0.request.url = "https://books.example/\(name)?\(name)=1"
+      $0.results = [
+        ResultSample(
+          data: "{\"\(name)\":\"\(long)\"}",
+          errors: #"[{"message":"\#(long)","path":["\#(name)"],"extensions":{"code":"\#(name)"}}]"#,
+          extensions: "{\"\(name)\":\"\(long)\"}")
+      ]
+    }
+    var failed = plain
+    failed.name = "an error with long texts of \(count) bytes"
+    failed.results = []
+    failed.chunks = []
+    failed.ending = .error(ErrorSample(domain: name, message: long, detail: "{\"a\":\"\(long)\"}", origin: long))
+    return [plain, failed]
+  }
+
   static let loggedInput = Check(
     "HI06", level: 4, "logs no control characters of foreign texts",
     page: Page(
@@ -181,28 +216,22 @@ extension Check {
         """),
     .interceptor { trial in
       let hostile = "evil\u{1B}[31m\nname %n%s%s%s%s%n"
-      try trial.exercise([
-        Exchange("texts with formats and escapes") {
-          $0.operation.name = hostile
-          $0.operation.headers.append(HeaderSample(name: "X-Hostile", value: "%n%s%s%s \u{1B}[2J"))
-          $0.request.headers.append(HeaderSample(name: "X-Hostile", value: "%n%s%s%s \u{1B}[2J"))
-          $0.request.url = "https://books.example/%25n%25s%n%s%n"
-          $0.results = [ResultSample(errors: #"[{"message":"evil\u001b[31m\nname %n%s%s"}]"#)]
-        },
-        Exchange("an error with formats and escapes") {
-          $0.operation.name = hostile
-          $0.results = []
-          $0.chunks = []
-          $0.ending = .error(ErrorSample(message: hostile, detail: #"{"a":"%n%s"}"#, origin: hostile))
-        },
-        Exchange("an error with long texts") {
-          let long = String(repeating: "long ", count: 2000)
-          $0.operation.name = String(repeating: "Long", count: 2000)
-          $0.results = []
-          $0.chunks = []
-          $0.ending = .error(ErrorSample(message: long, detail: "{\"a\":\"\(long)\"}", origin: long))
-        },
-      ])
+      try trial.exercise(
+        [
+          Exchange("texts with formats and escapes") {
+            $0.operation.name = hostile
+            $0.operation.headers.append(HeaderSample(name: "X-Hostile", value: "%n%s%s%s \u{1B}[2J"))
+            $0.request.headers.append(HeaderSample(name: "X-Hostile", value: "%n%s%s%s \u{1B}[2J"))
+            $0.request.url = "https://books.example/%25n%25s%n%s%n"
+            $0.results = [ResultSample(errors: #"[{"message":"evil\u001b[31m\nname %n%s%s"}]"#)]
+          },
+          Exchange("an error with formats and escapes") {
+            $0.operation.name = hostile
+            $0.results = []
+            $0.chunks = []
+            $0.ending = .error(ErrorSample(message: hostile, detail: #"{"a":"%n%s"}"#, origin: hostile))
+          },
+        ] + [100, 300, 1000, 10_000].flatMap(longTexts))
       for line in trial.testHost.state.withLock({ $0.logged }) {
         trial.notes.expect(
           !line.utf8.contains(0),

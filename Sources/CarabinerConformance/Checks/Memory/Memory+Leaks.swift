@@ -49,11 +49,39 @@ extension Check {
           let perCall = [pass(share), pass(share), pass(share * 4)].compactMap(\.self).min() ?? 0
           trial.notes.expect(perCall < 16, "each call leaks \(Int(perCall)) bytes: \(exchange.name)", at: place)
         }
+        findRareLeaks(trial, stage, instance, place)
       }
     })
 }
 
 extension Check {
+  /// Looks for memory that calls of one less usual kind leave.
+  private static func findRareLeaks(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance, _ place: String)
+  {
+    let deadline = ContinuousClock.now + .seconds(6)
+    for exchange in Exchange.varied(trial.words) where ContinuousClock.now < deadline {
+      /// The growth for each call; zero if the time was over after a few calls.
+      func growth(_ count: Int, limit: Duration = .seconds(2)) -> Int {
+        trial.forgetTexts()
+        let before = CTestHost_heapInUse()
+        let end = ContinuousClock.now + limit
+        var calls = 0
+        while calls < count, ContinuousClock.now < end {
+          _ = trial.travel([exchange], stage, instance)
+          calls += 1
+        }
+        trial.settle(.milliseconds(1))
+        trial.forgetTexts()
+        return calls > count / 2 ? (Int(CTestHost_heapInUse()) - Int(before)) / calls : 0
+      }
+      _ = growth(10)
+      // Allocators keep some kilobytes, so a leak is one that shows in thousands of calls.
+      guard growth(10) >= 16, growth(20) >= 16, growth(100) >= 16, growth(500) >= 16 else { continue }
+      let left = growth(4000, limit: .seconds(10))
+      if left >= 16 { trial.notes.fail("each call leaks \(left) bytes: \(exchange.name)", at: place) }
+    }
+  }
+
   /// Every kind of call that a stage may have to clean up after.
   private static func kinds(_ trial: InterceptorTrial, _ stage: StageHooks) -> [(Exchange, ExchangeRunner.Settings)] {
     let plain = ExchangeRunner.Settings()
@@ -102,6 +130,7 @@ extension Check {
         run.run(Exchange.usual.count * 4)
         let known = names()
         findEarly(trial, run, place)
+        findRare(trial, stage, instance, place)
         run.run(quarter)
         let holdings = ProcessHoldings.now
         var (states, calls) = ([ProcessState.now], 0)
@@ -137,6 +166,23 @@ extension Check {
     for (name, amount) in [("descriptors", \ProcessState.descriptors), ("threads", \.threads), ("thread keys", \.usedKeys)]
     where zip(states, states.dropFirst()).allSatisfy({ $1[keyPath: amount] - $0[keyPath: amount] >= Exchange.usual.count * 2 }) {
       trial.notes.fail("\(2 * calls) calls leak \(states[2][keyPath: amount] - states[0][keyPath: amount]) \(name)", at: place)
+    }
+  }
+
+  /// Looks for a leak of each call of one kind.
+  private static func findRare(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance, _ place: String) {
+    let calls = 6
+    for exchange in Exchange.varied(trial.words) {
+      var states = [ProcessState.now]
+      for _ in 0..<3
+      where states.count < 2 || states[states.count - 1].descriptors >= states[states.count - 2].descriptors + calls {
+        _ = trial.travel(Array(repeating: exchange, count: calls), stage, instance)
+        states.append(.now)
+      }
+      let leaked = states[states.count - 1].descriptors - states[0].descriptors
+      if leaked >= 3 * calls {
+        return trial.notes.fail("\(3 * calls) calls leak \(leaked) descriptors: \(exchange.name)", at: place)
+      }
     }
   }
 

@@ -51,6 +51,11 @@ extension Check {
     timeLimit: .seconds(300),
     .interceptor { trial in
       try trial.exercise(Exchange.usual + ParserTrial(trial).inPieces)
+      for stage in trial.stages {
+        let instance = try trial.instance()
+        WarpedTime(stage).run { _ = trial.travel(Exchange.usual, stage, instance) }
+        instance.destroy()
+      }
       // A view that is kept in the instance may be used much later.
       let instance = try trial.instance()
       defer { instance.destroy() }

@@ -96,8 +96,8 @@ extension Check {
     "PF03", level: 5, "has a cost linear in the bytes",
     page: Page(
       rule: """
-        A body of sixteen times the size takes at most about sixteen times as long, for any chunk sizes. More than forty times is
-        a warning, more than a hundred times a failure.
+        A body, result, document or object of variables of sixteen times the size takes at most about sixteen times as long, for any
+        content and chunk sizes. More than forty times is a warning, more than a hundred times a failure.
         """,
       reason: "If the work grows with the square of the size, one megabyte of input can stop a host.",
       example: "body = realloc(body, used + n);  memmove(body, body + seen, used - seen);     /* at every chunk */",
@@ -106,36 +106,57 @@ extension Check {
       trial.testHost.state.withLock { $0.isGuarded = false }
       let instance = try trial.instance()
       defer { instance.destroy() }
+      for stage in trial.stages {
+        for (name, exchange) in LongContent.exchanges(stage.kind) {
+          compare(trial, stage, instance, name, LongContent.bytes) { exchange($0) }
+        }
+      }
       for stage in trial.stages where stage.seesChunks {
         let types = stage.kind == .parsing ? ParserTrial(trial).acceptedTypes.map(Optional.some) : [nil]
         // Of one text, and of JSON that does not end before the last chunk.
         for (type, opening) in types.flatMap({ [($0, ""), ($0, #"{"data":{"text":""#)] }) {
-          func time(_ chunks: Int) -> UInt64 {
-            let exchange = Exchange("a body in \(chunks) chunks") { exchange in
+          compare(trial, stage, instance, "a body in chunks", 256) { chunks in
+            Exchange("a body in \(chunks) chunks") { exchange in
               if let type { exchange.head.headers = [HeaderSample(name: "Content-Type", value: type)] }
               exchange.isMalformed = true
               exchange.chunks = (0..<chunks).map { _ in Array(repeating: UInt8(ascii: "a"), count: 1024) }
               exchange.chunks[0] = Array(opening.utf8) + exchange.chunks[0]
               if !opening.isEmpty { exchange.chunks[chunks - 1] += Array(#""}}"#.utf8) }
             }
-            var least = UInt64.max
-            // A slow body needs no second look.
-            for _ in 0..<5 where least == .max || least < 200_000_000 {
-              let clock = HookClock()
-              var settings = ExchangeRunner.Settings()
-              settings.aroundHooks = { isBefore, _ in clock.note(isBefore) }
-              _ = trial.travel([exchange], stage, instance, settings)
-              least = min(least, clock.total)
-            }
-            return least
           }
-          let (short, long) = (time(256), time(4096))
-          // Below one microsecond per chunk the times are too short to compare.
-          guard long > 4_000_000, long > max(short, 1) * 40 else { continue }
-          let text = "16 times the bytes take \(long / max(short, 1)) times as long (\(short / 1000) and \(long / 1000) µs)"
-          let place = "\(trial.interceptor.id) \(stage.kind.rawValue)"
-          if long > max(short, 1) * 100 { trial.notes.fail(text, at: place) } else { trial.notes.warn(text, at: place) }
         }
       }
     })
+
+  /// Compares the times of an exchange of one size and of sixteen times the size.
+  private static func compare(
+    _ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance, _ name: String, _ size: Int,
+    _ exchange: (Int) -> Exchange
+  ) {
+    func time(_ size: Int) -> UInt64 {
+      let exchange = exchange(size)
+      var least = UInt64.max
+      // A slow one needs no second look.
+      for _ in 0..<5 where least == .max || least < 200_000_000 {
+        let clock = HookClock()
+        var settings = ExchangeRunner.Settings()
+        settings.aroundHooks = { isBefore, _ in clock.note(isBefore) }
+        _ = trial.travel([exchange], stage, instance, settings)
+        least = min(least, clock.total)
+        // Too short to compare.
+        if least < shortest { break }
+      }
+      return least
+    }
+    let long = time(size * 16)
+    guard long > shortest else { return }
+    let short = max(time(size), 1)
+    guard long > short * 40 else { return }
+    let text = "16 times the bytes take \(long / short) times as long (\(short / 1000) and \(long / 1000) µs): \(name)"
+    let place = "\(trial.interceptor.id) \(stage.kind.rawValue)"
+    if long > short * 100 { trial.notes.fail(text, at: place) } else { trial.notes.warn(text, at: place) }
+  }
+
+  /// Nanoseconds. Below one microsecond for each KiB the times are too short to compare.
+  private static let shortest: UInt64 = 4_000_000
 }

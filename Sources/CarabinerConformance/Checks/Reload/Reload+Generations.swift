@@ -45,15 +45,39 @@ extension Check {
             "the answers of the old copy change beside the new one",
             at: place)
         }
+        try compareConfigurations(trial, old)
       } catch let skip as TrialNotes.Skip {
         trial.notes.fail("a second copy does not work beside the first: \(skip.reason)")
       }
     })
+
+  /// Makes the same instance of a library that had others before, and as the first one of a copy.
+  private static func compareConfigurations(_ trial: LoadingTrial, _ old: [InterceptorTrial]) throws {
+    for (index, interceptor) in old.enumerated() {
+      let configurations = ConfigurationVariants.texts(
+        for: interceptor.interceptor.configurationSchema, count: 24, seed: trial.options.seed)
+      for (number, configuration) in configurations.enumerated() where configuration != interceptor.configuration {
+        func prints(_ interceptor: InterceptorTrial) -> [[String]]? {
+          guard let instance = try? interceptor.instance(configuration) else { return nil }
+          defer { instance.destroy() }
+          return GenerationTrial.prints(interceptor, instance)
+        }
+        guard let later = prints(interceptor), later == prints(interceptor) else { continue }
+        let copy = try trial.interceptors(of: trial.library(of: trial.copy(named: "configuration-\(index)-\(number)")))
+        guard index < copy.count, let first = prints(copy[index]), first == prints(copy[index]), first != later else { continue }
+        return trial.notes.add(
+          Finding(
+            "LC05", .failure,
+            "an instance with the configuration \(configuration.prefix(120)) answers differently if the library has had another instance before",
+            place: interceptor.interceptor.id))
+      }
+    }
+  }
 }
 
 /// The work of interceptors of several copies.
 enum GenerationTrial {
-  private static let exchanges = Array(Exchange.usual.prefix(6))
+  private static let exchanges = Array(Exchange.usual.prefix(6)) + Exchange.usual.suffix(1)
 
   /// Everything that the callers of an instance can observe.
   static func prints(_ trial: InterceptorTrial, _ instance: TestHostInstance) -> [[String]] {

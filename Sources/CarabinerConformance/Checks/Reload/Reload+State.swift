@@ -8,7 +8,7 @@ extension Check {
       rule: """
         If extension() answers a table for "crb.state/1", a new instance takes the state that another instance has handed over,
         and works. It refuses a version newer than its own with a status. It takes or refuses bytes that were truncated, changed
-        or made up, and works as before afterwards. save() works while calls are in progress.
+        or made up, and works as before afterwards. save() works while calls are in progress, and leaves the state where it is.
         """,
       reason: """
         At a reload the bytes come from another file: an older version, or a newer one after a roll-back. An instance that trusts

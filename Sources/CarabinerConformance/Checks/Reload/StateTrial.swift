@@ -22,8 +22,19 @@ struct StateTrial {
     guard let table = old.stateTable, unsafe table.save != nil || table.adopt != nil else {
       throw TrialNotes.Skip("it hands over no state")
     }
-    work(old)
-    let state = old.save(table, trial.notes)
+    work(old, Exchange.usual + Exchange.callers(trial.words))
+    var state = old.save(table, trial.notes)
+    if state == nil {
+      work(old, Exchange.varied(trial.words))
+      state = old.save(table, trial.notes)
+    }
+    // Times may change, but not whether there is something, and hardly its size.
+    if let state, let again = unsafe table.save != nil ? old.save(table, trial.notes)?.bytes.count ?? 0 : nil {
+      trial.notes.expect(
+        again * 2 >= state.bytes.count,
+        "its second save() has \(again) bytes, and the first \(state.bytes.count): the instance serves on after save(), and may save again",
+        at: place)
+    }
     if let state { try handOver(state, table) }
     if unsafe table.adopt != nil { try refuse(state?.bytes ?? [], table) }
     if unsafe table.save != nil { saveAmongCalls(old, table) }

@@ -9,7 +9,7 @@ extension Check {
     page: Page(
       rule: """
         If on_read answers, it answers with the entry that was written for the same document, operation name, variables, extensions and
-        Authorization.
+        Authorization. So does on_request of a stage that keeps results or responses.
         """,
       reason: "A cache that confuses two requests shows the data of one user to another.",
       example: "key = hash(document);            /* and the variables? */",
@@ -18,7 +18,13 @@ extension Check {
         with its length in front. Copy the bytes: addresses are used again.
         """),
     .interceptor { trial in
-      guard let stage = trial.stages.first(where: { $0.kind == .cache }) else { throw TrialNotes.Skip("it has no cache stage") }
+      for stage in trial.stages where stage.kind == .http || stage.kind == .graphQL { try StoredAnswers(trial, stage).confuse() }
+      guard let stage = trial.stages.first(where: { $0.kind == .cache }) else {
+        guard trial.stages.contains(where: { $0.kind == .http || $0.kind == .graphQL }) else {
+          throw TrialNotes.Skip("it stores nothing")
+        }
+        return
+      }
       let instance = try trial.instance()
       defer { instance.destroy() }
       func exchange(_ number: Int, _ results: [ResultSample]) -> Exchange {
@@ -82,7 +88,7 @@ extension Check {
 }
 
 /// Pairs of operations that a cache may confuse.
-private enum CacheConfusion {
+enum CacheConfusion {
   static let all: [(difference: String, OperationSample, OperationSample)] = [
     ("the end of a long document", sample { $0.document = long("a") }, sample { $0.document = long("b") }),
     ("the end of long variables", sample { $0.variables = longVariables(1) }, sample { $0.variables = longVariables(2) }),
@@ -113,6 +119,11 @@ private enum CacheConfusion {
     (
       "Authorization", sample { $0.headers.append(HeaderSample(name: "Authorization", value: "Bearer one", isSensitive: true)) },
       sample { $0.headers.append(HeaderSample(name: "Authorization", value: "Bearer two", isSensitive: true)) }
+    ),
+    (
+      "the case of Authorization",
+      sample { $0.headers.append(HeaderSample(name: "Authorization", value: "Bearer aBcD", isSensitive: true)) },
+      sample { $0.headers.append(HeaderSample(name: "Authorization", value: "Bearer AbCd", isSensitive: true)) }
     ),
     (
       "the end of a long Authorization", sample { $0.headers.append(longToken("one")) },
@@ -165,7 +176,8 @@ extension Check {
     page: Page(
       rule: """
         on_read never answers a result with errors, with CRB_RESULT_SYNTHETIC, or one that is only a part of a response. It answers
-        neither mutations nor subscriptions.
+        neither mutations nor subscriptions. A stage that keeps responses keeps none that broke off, has a status of 400 or more, or says
+        no-store.
         """,
       reason: "The next request may succeed. A cached failure prevents that.",
       example: "static crb_verdict on_write(…) { keep(key_of(call), result->json); … }",
@@ -173,7 +185,13 @@ extension Check {
         Declare CRB_PART_ERRORS in `needs`, and store a result only if `errors` is absent and CRB_RESULT_SYNTHETIC is not set.
         """),
     .interceptor { trial in
-      guard let stage = trial.stages.first(where: { $0.kind == .cache }) else { throw TrialNotes.Skip("it has no cache stage") }
+      for stage in trial.stages where stage.kind == .http || stage.kind == .graphQL { try StoredAnswers(trial, stage).spoil() }
+      guard let stage = trial.stages.first(where: { $0.kind == .cache }) else {
+        guard trial.stages.contains(where: { $0.kind == .http || $0.kind == .graphQL }) else {
+          throw TrialNotes.Skip("it stores nothing")
+        }
+        return
+      }
       let instance = try trial.instance()
       defer { instance.destroy() }
       let bad: [(String, ResultSample)] = [
@@ -183,11 +201,13 @@ extension Check {
         ("the first part of a deferred response", ResultSample(flags: UInt32(CRB_RESULT_HAS_NEXT))),
         ("a later part of a deferred response", ResultSample(flags: UInt32(CRB_RESULT_INCREMENTAL), path: "[]")),
       ]
-      for (name, type) in [("mutation", CRB_OPERATION_MUTATION), ("subscription", CRB_OPERATION_SUBSCRIPTION)] {
-        let exchange = Exchange("a \(name)") {
-          $0.operation.type = UInt32(type)
-          $0.operation.document = "\(name) Books($first: Int) { books(first: $first) { id } }"
-        }
+      var subscription = OperationSample.subscription
+      subscription.document = "# query\n\(subscription.document)"
+      let others =
+        OperationSample.mutations.map { ("mutation", $0) }
+        + [OperationSample.subscription, subscription].map { ("subscription", $0) }
+      for (name, operation) in others {
+        let exchange = Exchange("a \(name)") { $0.operation = operation }
         trial.notes.expect(
           !trial.writeAndRead(exchange, stage, instance).isAnswered, "it answers a \(name) from the cache",
           at: trial.interceptor.id)

@@ -47,17 +47,29 @@ extension Check {
         var broken = callers[1].exchange(results: 1)
         broken.ending = .error(ErrorSample())
         judge(trial.travel([broken], stage, instance)[0], 0, "after a subscription")
+        // A call that fails may get what was kept for that.
+        for ending in [Exchange.usual[6].ending, Exchange.usual[7].ending] {
+          var failed = second
+          failed.results = []
+          failed.chunks = []
+          failed.ending = ending
+          _ = trial.travel([first], stage, instance)
+          judge(trial.travel([failed], stage, instance)[0], 0, "after a call, when its own failed")
+        }
         // A whole call between any two hooks of another one.
         for exchange in [second, visitor, sparing] {
           var settings = ExchangeRunner.Settings()
           settings.aroundHooks = { isBefore, _ in
-            if !isBefore { judge(trial.travel([exchange], stage, instance)[0], 0, "during a call") }
+            if !isBefore { judge(trial.travel([exchange], stage, instance, inner)[0], 0, "during a call") }
           }
           judge(trial.travel([first], stage, instance, settings)[0], 1, "around a call")
         }
         overlap(trial, stage, callers.map { $0.exchange() }, place)
       }
     })
+
+  /// A call inside of another one that waits for that one would wait for ever, so it is cancelled.
+  private static let inner = ExchangeRunner.Settings(schedule: Schedule(beforeReturn: [], afterReturn: [.cancel]))
 
   /// Compares the bodies and results of calls that overlap with those of the same calls one after the other.
   private static func overlap(_ trial: InterceptorTrial, _ stage: StageHooks, _ exchanges: [Exchange], _ place: String) {
@@ -69,7 +81,7 @@ extension Check {
     let alone = [elements(), elements()]
     guard alone[0] == alone[1] else { return }
     var settings = ExchangeRunner.Settings()
-    settings.aroundHooks = { isBefore, _ in if !isBefore { _ = trial.travel([exchanges[1]], stage, instance) } }
+    settings.aroundHooks = { isBefore, _ in if !isBefore { _ = trial.travel([exchanges[1]], stage, instance, inner) } }
     trial.notes.expect(elements(settings) == alone[0], "a call answers differently while another caller's call runs", at: place)
   }
 }

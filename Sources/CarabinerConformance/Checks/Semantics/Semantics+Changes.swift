@@ -53,6 +53,8 @@ extension Check {
       let exchange = Exchange("a query with extensions of others") {
         $0.operation.extensions = #"{"others":{"keep":[1,2,3]},"number":1e3}"#
       }
+      // As from a host, the parts of a result are places of its text.
+      trial.testHost.state.withLock { $0.isGuarded = false }
       let instance = try trial.instance()
       defer { instance.destroy() }
       for stage in trial.stages where stage.mutates.contains(.extensions) {
@@ -67,7 +69,13 @@ extension Check {
       }
       let varied = Exchange.varied(trial.words)
       keepsNumbers(trial, instance)
+      keepsQuery(trial, instance)
       try keepsTexts(trial)
+      try? ParserTrial(trial).everyLongText {
+        trial.notes.expect(
+          $0, "of a body with a long text in another language it makes no result, or one that is not a JSON object",
+          at: trial.interceptor.id)
+      }
       for stage in trial.stages where stage.kind == .graphQL && stage.mutates.contains(.json) {
         for exchange in varied where exchange.results.count == 1 {
           judge(trial.travel([exchange], stage, instance)[0], exchange, trial)
@@ -78,22 +86,46 @@ extension Check {
 
   /// Sends numbers that a double does not hold, among the members that the plugin looks for.
   private static func keepsNumbers(_ trial: InterceptorTrial, _ instance: TestHostInstance) {
-    let numbers = ["large": "9007199254740993", "exact": "0.1000000000000000055", "price": "12.50", "small": "1e-400"]
+    let usual = ["large": "9007199254740993", "exact": "0.1000000000000000055", "price": "12.50"]
     for stage in trial.stages where stage.mutates.contains(.variables) {
-      let own = trial.words.names.filter { numbers[$0] == nil }.map { "\"\($0)\":\"x\"" }
-      let exchange = Exchange("variables with large and exact numbers") {
-        $0.operation.variables = "{\((numbers.map { "\"\($0)\":\($1)" } + own).joined(separator: ","))}"
+      for (value, numbers) in [#""x""#, "1", "1000000", "-1", "true", #"{"id":"1"}"#, #"["a","b"]"#].flatMap({ value in
+        // A plugin may refuse a number that no double is near to, and with it all others.
+        [(value, usual), (value, ["small": "1e-400"])]
+      }) {
+        let own = trial.words.names.filter { numbers[$0] == nil }.map { "\"\($0)\":\(value)" } + [ForeignMembers.text]
+        let exchange = Exchange("variables with large and exact numbers, and members of \(value)") {
+          $0.operation.variables = "{\((numbers.map { "\"\($0)\":\($1)" } + own).joined(separator: ","))}"
+        }
+        let left = trial.travel([exchange], stage, instance)[0].operation.variables
+        guard left != exchange.operation.variables, let members = left.flatMap({ StagedJSON.object(Array($0.utf8)) }) else {
+          continue
+        }
+        let before = exchange.operation.variables.flatMap { try? JSONValue(parsing: $0) }
+        if let lost = ForeignMembers.lost(from: before, to: .object(members)) {
+          trial.notes.fail(
+            "it loses or changes the member \(lost) of the variables, which is not its own", at: trial.interceptor.id)
+        }
+        for (name, before) in numbers {
+          guard let after = members[name] else { continue }
+          trial.notes.expect(
+            after.number?.lexeme == before, "it changes the number \(before) of the variables into \(after)",
+            at: trial.interceptor.id)
+        }
       }
-      let left = trial.travel([exchange], stage, instance)[0].operation.variables
-      guard left != exchange.operation.variables, let members = left.flatMap({ StagedJSON.object(Array($0.utf8)) }) else {
-        continue
+    }
+  }
+
+  /// Sends a URL with parameters that no plugin knows.
+  private static func keepsQuery(_ trial: InterceptorTrial, _ instance: TestHostInstance) {
+    for stage in trial.stages where stage.kind == .http && stage.mutates.contains(.url) {
+      let exchange = Exchange("a URL with parameters of others") {
+        $0.request.url = "https://books.example/graphql?zq=1&q=a%20b%2Bc"
       }
-      for (name, before) in numbers {
-        guard let after = members[name] else { continue }
-        trial.notes.expect(
-          after.number?.lexeme == before, "it changes the number \(before) of the variables into \(after)",
-          at: trial.interceptor.id)
-      }
+      let url = trial.travel([exchange], stage, instance)[0].request.url
+      trial.notes.expect(
+        url.contains("zq=1") && url.contains("q=a%20b%2Bc"),
+        "it loses or changes parameters of a URL that are not its own: \(url.prefix(120))",
+        at: "\(trial.interceptor.id) http.on_request")
     }
   }
 
@@ -102,7 +134,8 @@ extension Check {
     let ends = ["a", #"a\\\\"#, #"a\""#, #"a\\\""#]
     for stage in trial.stages where !stage.mutates.isDisjoint(with: [.variables, .json, .body, .chunk]) {
       let texts = try ends.map { end -> [JSONValue?] in
-        let object = #"{ "alpha" : "\#(end)" , "omega" : "two  words , { \" more }" , "list" : [ "x  y" ] }"#
+        let own = trial.words.names.filter { !["alpha", "omega", "list"].contains($0) }.map { "\"\($0)\" : \"a\" , " }.joined()
+        let object = #"{ "alpha" : "\#(end)" , \#(own)"omega" : "two  words , { \" more }" , "list" : [ "x  y" ] }"#
         let exchange = Exchange("a text that ends in \(end.suffix(2))") {
           $0.operation.variables = object
           $0.results = [ResultSample(data: object)]
@@ -113,16 +146,22 @@ extension Check {
         defer { instance.destroy() }
         let passage = trial.travel([exchange], stage, instance)[0]
         func read(_ bytes: [UInt8]?) -> JSONValue? { bytes.flatMap(StagedJSON.object).map(JSONValue.object) }
-        func texts(_ object: JSONValue?) -> JSONValue? { object.map { .array([$0["omega"] ?? .null, $0["list"] ?? .null]) } }
+        func texts(_ object: JSONValue?) -> JSONValue? {
+          object.map { object in
+            .array((["omega", "list"] + trial.words.names).map { $0 == "alpha" ? .null : object[$0] ?? .null })
+          }
+        }
         return [
           texts(read(passage.operation.variables.map { Array($0.utf8) })),
           texts(read(passage.request.body)?["variables"]),
           texts(read(passage.elements.flatMap(\.bytes))?["data"]),
+          .string("\(passage.steps.map { Verdict.name($0.verdict) })"),
         ]
       }
       for (end, found) in zip(ends, texts) where found != texts[0] {
         trial.notes.fail(
-          "it changes the text after one that ends in \(end.suffix(2))", at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+          "it changes or refuses the text after one that ends in \(end.suffix(2))",
+          at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
       }
     }
   }
@@ -139,6 +178,16 @@ extension Check {
     trial.notes.expect(
       sample.extensions == nil || left["extensions"]?["others"]?["keep"]?.int == 1,
       "it removes members of the extensions of a result that are not its own", at: place)
+    for name in trial.words.names {
+      guard let before = data?[name]?.number?.lexeme, before.utf8.count > 10, let after = left["data"]?[name] else { continue }
+      let digits = after.number?.lexeme ?? after.string ?? ""
+      trial.notes.expect(
+        digits == before || digits.utf8.count < 8 || digits.contains { !($0.isNumber || ".eE+-".contains($0)) },
+        "it changes the number \(before) into \(digits)", at: place)
+    }
+    if data?.object != nil, let lost = ForeignMembers.lost(from: data, to: left["data"]) {
+      trial.notes.fail("it loses or changes the member \(lost) of a result, which is not its own: \(exchange.name)", at: place)
+    }
     for name in ["large", "exact"] {
       guard let before = data?[name]?.number, let after = left["data"]?[name] else { continue }
       trial.notes.expect(after.number == before, "it changes the number \(before) into \(after)", at: place)

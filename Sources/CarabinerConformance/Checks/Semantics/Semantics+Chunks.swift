@@ -8,7 +8,7 @@ extension Check {
     page: Page(
       rule: """
         The body that leaves an HTTP stage does not depend on where the network cuts the body that comes in. The check sends bodies
-        with texts that occur in the plugin.
+        with texts that occur in the plugin. A stage passes the events of a stream on before the stream ends.
         """,
       reason: """
         A word, an escape or a character may begin in one chunk and end in the next. A stage that looks at each chunk alone misses
@@ -29,6 +29,7 @@ extension Check {
       trial.testHost.state.withLock { $0.isGuarded = false }
       let instance = try trial.instance()
       defer { instance.destroy() }
+      passesStreams(trial, stage, instance)
       var generator = SeededGenerator(trial.options.seed)
       for (type, body) in bodies(trial.words) {
         func output(_ chunks: [[UInt8]]) -> [UInt8]? {
@@ -49,6 +50,28 @@ extension Check {
       }
     })
 
+  /// Sends streams of many events, each in its own chunk.
+  private static func passesStreams(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance) {
+    let event = "event: next\ndata: {\"data\":{\"text\":\"\(String(repeating: "word ", count: 40))\"}}\n\n"
+    let part =
+      "\r\n---\r\nContent-Type: application/json\r\n\r\n{\"data\":{\"text\":\"\(String(repeating: "word ", count: 40))\"},\"hasNext\":true}"
+    for (type, text) in [("text/event-stream", event), ("multipart/mixed; boundary=\"-\"", part)] {
+      let exchange = Exchange("a stream of \(type)") {
+        $0.operation = OperationSample.subscription
+        $0.head.headers = [HeaderSample(name: "Content-Type", value: type)]
+        $0.chunks = Array(repeating: Array(text.utf8), count: 40)
+      }
+      let steps = trial.travel([exchange], stage, instance)[0].steps
+      let chunks = steps.filter { $0.hook == .onChunk }
+      let isHeld =
+        chunks.count == exchange.chunks.count && chunks.allSatisfy { $0.verdict == Verdict.drop || $0.staged.isEmptied }
+      let isPassed = steps.last { $0.hook == .onEnd }.map { !$0.staged.elements.isEmpty } ?? false
+      trial.notes.expect(
+        !isHeld || !isPassed, "it passes nothing of a stream of \(type) on before its end",
+        at: "\(trial.interceptor.id) http.on_chunk")
+    }
+  }
+
   /// Bodies of more bytes are cut into larger pieces.
   private static let longBytes = 20_000
 
@@ -68,18 +91,13 @@ extension Check {
     return cuts
   }
 
-  /// Texts that stages look for by their form.
-  private static let forms = [
-    "4111111111111111", "5500 0000 0000 0004", "ann.lee@example.org", "+49 151 12345678", "078-05-1120", "10.0.0.1",
-  ]
-
   private static func bodies(_ words: Vocabulary) -> [(String, [UInt8])] {
-    let texts = (words.phrases + words.names.prefix(12) + forms).map { JSONValue.string("a \($0) \($0)b") }
+    let texts = (words.phrases + words.names.prefix(12) + EverydayText.all).map { JSONValue.string("a \($0) \($0)b") }
     let members = words.names.prefix(12).map { "\"\($0)\": \"value of it\"" }.joined(separator: ", ")
     let json = "{\"data\": {\(members), \"list\": \(JSONValue.array(texts).serializedText), \"t\": \"\\u00e9 é\u{1F600}\\\\n\"}}"
     let long =
       "{\"data\": {\"list\": \(JSONValue.array((0..<600).map { .string("\(texts[$0 % texts.count].string ?? "") \($0)") }).serializedText)}}"
-    let lines = (words.phrases + forms + ["<p>é</p>", "a\tb"]).joined(separator: "\n") + "\n"
+    let lines = (words.phrases + EverydayText.all + ["<p>é</p>", "a\tb"]).joined(separator: "\n") + "\n"
     return [
       ("application/json", Array(json.utf8)), ("text/html; charset=utf-8", Array(lines.utf8)), ("text/plain", Array("{".utf8)),
       ("application/json; charset=utf-8", Array(long.utf8)),

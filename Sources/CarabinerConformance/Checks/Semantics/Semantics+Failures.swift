@@ -9,7 +9,7 @@ extension Check {
     page: Page(
       rule: """
         A status of 400 or more stays one. A result with errors keeps errors. RECOVER stages data only if the stage has it: a new
-        instance, which has seen no result, has none.
+        instance, which has seen no result, has none. A mutation that failed has none either, although an equal one has succeeded before.
         """,
       reason: "Data is lost without an error, caches keep the empty result, and monitoring shows a healthy server.",
       example: #"""
@@ -45,6 +45,17 @@ extension Check {
         guard !step.staged.elements.contains(where: { hasErrors($0.bytes) }) else { continue }
         trial.notes.fail(
           "on_error recovers with a result without errors, although it has seen no result", at: "\(place).on_error")
+      }
+    }
+    for ending in [Exchange.usual[6].ending, Exchange.usual[7].ending] {
+      _ = trial.travel([Exchange.usual[1]], stage, instance)
+      var failed = Exchange.usual[1]
+      failed.name = "a mutation that fails, after an equal one"
+      failed.results = []
+      failed.ending = ending
+      for step in trial.travel([failed], stage, instance)[0].steps(of: .onError) where step.verdict == Verdict.recover {
+        guard !step.staged.elements.contains(where: { hasErrors($0.bytes) }) else { continue }
+        trial.notes.fail("it answers a mutation that failed with the result of an earlier one", at: "\(place).on_error")
       }
     }
     let members = trial.words.names.map { "\"\($0)\":\"x\"" }.joined(separator: ",")
@@ -107,6 +118,8 @@ extension Check {
           if let body = passage.request.body, passage.request.body != exchange.request.body {
             judge(passage.request.headers, body.count, "the request", trial, "\(place) http.on_request")
           }
+          // Of a response that breaks off, a stage may hold something back for ever.
+          guard case .end = exchange.ending else { continue }
           if stage.seesChunks, let body = passage.body(of: exchange), body != Array(exchange.chunks.joined()),
             let head = passage.steps(of: .onHead).last?.staged.head ?? passage.head
           {

@@ -55,6 +55,79 @@ extension Check {
       kept.isEmpty || kept.count == before.count, "of \(before.count) fields Set-Cookie it leaves \(kept.count)", at: place)
   }
 
+  /// Headers whose fields are one list together.
+  private static let lists = [
+    "tracestate", "baggage", "via", "forwarded", "x-forwarded-for", "cache-control", "vary", "link", "accept", "accept-encoding",
+    "accept-language", "server-timing", "warning", "prefer", "cookie",
+  ]
+
+  /// Sends lists in two fields, of which a stage may read only the first.
+  private static func keepsLists(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance, _ place: String) {
+    let own = Set(trial.words.names.map { $0.lowercased() })
+    for (name, separator) in lists.map({ ($0, $0 == "cookie" ? "; " : ",") }) where own.contains(name) {
+      let fields = ["zqone=1\(separator)zqtwo=2", "zqthree=3"].map { HeaderSample(name: name, value: $0) }
+      let exchange = Exchange("the list \(name) in two fields") {
+        let others = HeaderSample.browser.filter { $0.name.lowercased() != name }
+        $0.operation.headers = others + fields
+        $0.request.headers = others + fields
+        $0.head.headers += fields
+      }
+      let passage = trial.travel([exchange], stage, instance)[0]
+      for headers in [passage.operation.headers, passage.request.headers, passage.head?.headers ?? []] {
+        let text = headers.filter { $0.name.lowercased() == name }.map(\.value).joined(separator: " ")
+        let kept = ["zqone=1", "zqtwo=2", "zqthree=3"].map(text.contains)
+        trial.notes.expect(
+          kept[2] || !kept[0], "of a list \(name) in two fields it loses the members of the second one", at: place)
+      }
+    }
+  }
+
+  /// Fields that no plugin knows.
+  private static let foreignFields = [
+    HeaderSample(name: "Zq-First", value: "one"), HeaderSample(name: "zq-second", value: "two"),
+    HeaderSample(name: "Zq-First", value: "three, 3"),
+  ]
+  private static let contentTypes = [
+    "application/json", "application/graphql-response+json; charset=utf-8", "text/html", "text/plain", "text/event-stream",
+  ]
+
+  /// Sends fields that no plugin knows, in messages of every kind.
+  private static func keepsForeignFields(
+    _ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance, _ place: String
+  ) {
+    let statuses: [UInt32] = [200, 204, 304, 400, 401, 404, 422, 429, 500, 503]
+    let exchanges = statuses.flatMap { status in
+      contentTypes.map { type in
+        Exchange("status \(status) of \(type)") {
+          $0.head.status = status
+          $0.head.headers = [HeaderSample(name: "Content-Type", value: type)] + foreignFields
+          $0.operation.headers += foreignFields
+          $0.request.headers += foreignFields
+        }
+      }
+    }
+    func known(_ headers: [HeaderSample]) -> [HeaderSample] { headers.filter { $0.name.lowercased().hasPrefix("zq-") } }
+    for exchange in exchanges {
+      let passage = trial.travel([exchange], stage, instance)[0]
+      // An answer in place of the server's has its own fields.
+      guard !passage.steps.contains(where: { $0.verdict == Verdict.fail || $0.verdict == Verdict.respond }) else { continue }
+      let head: HeadSample? = stage.kind == .http ? passage.steps(of: .onHead).last?.staged.head ?? passage.head : nil
+      // A stage that makes an error page of its own answers in place of the server, too.
+      let isReplaced =
+        head.map { $0.status >= 400 && $0.status != exchange.head.status } ?? false
+        && passage.body(of: exchange) != Array(exchange.chunks.joined())
+      let messages = [
+        ("an operation", passage.operation.headers), ("a request", passage.request.headers),
+        ("a response with \(exchange.name)", isReplaced ? foreignFields : head?.headers ?? foreignFields),
+      ]
+      for (name, headers) in messages where known(headers) != foreignFields {
+        trial.notes.fail(
+          "it loses or changes fields of \(name) that are not its own: \(foreignFields.count) became \(known(headers).count)",
+          at: place)
+      }
+    }
+  }
+
   static let headerNames = Check(
     "SE06", level: 3, "accepts header names in any case, and keeps duplicates",
     page: Page(
@@ -71,7 +144,7 @@ extension Check {
         """#,
       remedy: """
         Read with header_get(), which compares like HTTP. Set with header_set(), and add CRB_HEADER_APPEND if a field may come
-        more than once. Check values for CR, LF and NUL before you set them.
+        more than once. Check values for CR, LF and NUL before you set them. To change a status with set_head(), copy the fields.
         """),
     .interceptor { trial in
       let names = trial.words.names
@@ -113,6 +186,10 @@ extension Check {
           let verdicts = passage.steps.map { "\($0.hook.name) \($0.verdict) \($0.staged.elements.count)" }
           return (verdicts, fields)
         }
+        let instance = try trial.instance()
+        keepsForeignFields(trial, stage, instance, place)
+        keepsLists(trial, stage, instance, place)
+        instance.destroy()
         // Fields may vary by themselves, which is the subject of SE14.
         let isSteady = answers[0].fields == answers[1].fields
         trial.notes.expect(

@@ -8,7 +8,8 @@ extension Check {
     page: Page(
       rule: """
         The results of a body do not depend on its chunks. A body with a text of 200 KiB is read like a short one, and gives one result. A
-        last line without a line feed counts, or the body is refused.
+        last line without a line feed counts, or the body is refused. Nor do the results depend on the form of a body: on white space,
+        on line ends, comments and the space after a colon of events, and on fields and members that no parser knows.
         """,
       reason: "The network decides where a body is cut, and it differs each time.",
       example: #"""
@@ -16,7 +17,9 @@ extension Check {
         """#,
       remedy: "Keep incomplete data in your state, and continue at the same place with the next chunk."),
     .interceptor { trial in
-      try ParserTrial(trial).everyBody(of: ["application/json", "application/cbor", "lines", "events", "own"]) {
+      try ParserTrial(trial).everyBody(of: [
+        "application/json", "application/cbor", "application/msgpack", "lines", "events", "own",
+      ]) {
         body, exchange, travel in
         let whole = travel(exchange([body]))
         keepsCharacters(trial, body, whole)
@@ -37,6 +40,7 @@ extension Check {
         }
       }
       try? readsLastLine(trial)
+      try readsOtherForms(trial)
     })
 }
 
@@ -104,7 +108,8 @@ extension Check {
         left.
         """),
     .interceptor { trial in
-      try ParserTrial(trial).everyBody(of: ["application/json", "application/cbor"]) { body, exchange, travel in
+      try ParserTrial(trial).everyBody(of: ["application/json", "application/cbor", "application/msgpack"]) {
+        body, exchange, travel in
         let step = max(1, body.count / trial.options.times(64, atLeast: 16))
         for end in stride(from: 0, to: body.count, by: step) {
           trial.notes.expect(

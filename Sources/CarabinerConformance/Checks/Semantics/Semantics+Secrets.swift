@@ -1,3 +1,4 @@
+internal import CarabinerABI
 internal import CarabinerBridge
 
 extension Check {
@@ -37,12 +38,43 @@ extension Check {
       }
       let (request, response) = (fields("the request"), fields("the response"))
       let refused = [401, 500].map { status in Exchange("a response with status \(status)") { $0.head.status = status } }
-      let exchanges = (Exchange.usual + refused).map { usual in
-        var exchange = usual
-        exchange.operation.headers += request
-        exchange.request.headers += request
-        exchange.head.headers += response
-        return exchange
+      // HTTP/2 has names in lower case.
+      let exchanges = (Exchange.usual + refused).flatMap { usual in
+        [{ $0 }, { $0.lowercased() }, { $0.uppercased() }].map { (change: (String) -> String) in
+          func named(_ fields: [HeaderSample]) -> [HeaderSample] {
+            fields.map { HeaderSample(name: change($0.name), value: $0.value, isSensitive: $0.isSensitive) }
+          }
+          var exchange = usual
+          exchange.operation.headers += named(request)
+          exchange.request.headers += named(request)
+          exchange.head.headers += named(response)
+          return exchange
+        }
+      }
+      let malformed = ["", "Basic ", "Digest username=ann, response="].flatMap { scheme in
+        ["", " and more"].map { end in
+          let secret = SecretText.make(&generator)
+          secrets.add("an Authorization that is not Bearer", secret)
+          return Exchange("a query with another Authorization") {
+            let field = HeaderSample(name: "Authorization", value: scheme + secret + end, isSensitive: true)
+            $0.operation.headers.append(field)
+            $0.request.headers.append(field)
+          }
+        }
+      }
+      for stage in trial.stages {
+        for name in try disclosedSpellings(trial, stage) {
+          trial.notes.fail(
+            "it hides the value of \(name) and discloses it if the name is in lower or upper case",
+            at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+        }
+      }
+      for stage in trial.stages where stage.kind == .graphQL || stage.kind == .cache {
+        for name in try disclosedMembers(trial, stage) {
+          trial.notes.fail(
+            "it hides the variable \(name) in its logs, and discloses it as a member of another variable",
+            at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+        }
       }
       trial.testHost.openLedger()
       let output = PrintedOutput()
@@ -57,7 +89,11 @@ extension Check {
         instance = try trial.instance()
       }
       if isOwn { secrets.add("a secret of the configuration", own) }
-      for stage in trial.stages { _ = trial.travel(exchanges, stage, instance) }
+      for stage in trial.stages {
+        _ = trial.travel(exchanges + malformed, stage, instance)
+        // A slow call may be logged in another way.
+        WarpedTime(stage).run { _ = trial.travel(exchanges, stage, instance) }
+      }
       instance.drain()
       instance.destroy()
       let handed = trial.testHost.takeLedger()
@@ -78,6 +114,64 @@ extension Check {
         }
       }
     })
+
+  /// The names of headers that a plugin hides by itself, in the usual spelling, and discloses in another one.
+  private static func disclosedSpellings(_ trial: InterceptorTrial, _ stage: StageHooks) throws -> [String] {
+    let names = ["Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-Api-Key", "X-Auth-Token", "X-Csrf-Token"]
+    var generator = SeededGenerator(trial.options.seed)
+    func disclosed(_ change: (String) -> String) throws -> Set<String> {
+      var secrets = SecretSearch()
+      let fields = names.map { name in
+        let secret = SecretText.make(&generator)
+        secrets.add(name, secret)
+        return HeaderSample(name: change(name), value: "id=\(secret)")
+      }
+      let exchanges = [Exchange("a query"), Exchange.usual[6], Exchange("an answer with status 500") { $0.head.status = 500 }].map
+      {
+        var exchange = $0
+        exchange.operation.headers += fields
+        exchange.request.headers += fields
+        exchange.head.headers += fields
+        return exchange
+      }
+      let instance = try trial.instance()
+      trial.testHost.openLedger()
+      _ = trial.travel(exchanges, stage, instance)
+      let handed = trial.testHost.takeLedger().filter(isPublic)
+      instance.destroy()
+      // One line may have several of them.
+      return Set(handed.flatMap { secrets.findAll(in: $0.bytes) })
+    }
+    let usual = try disclosed { $0 }
+    return try disclosed { $0.lowercased() }.union(disclosed { $0.uppercased() }).subtracting(usual).sorted()
+  }
+
+  /// The names of variables that a plugin hides, and discloses inside of another one.
+  private static func disclosedMembers(_ trial: InterceptorTrial, _ stage: StageHooks) throws -> [String] {
+    let names = ["password", "token", "secret", "accessToken", "refreshToken", "apiKey", "pin", "cardNumber"]
+    var generator = SeededGenerator(trial.options.seed)
+    func disclosed(_ place: (String) -> String) throws -> Set<String> {
+      var secrets = SecretSearch()
+      let members = names.map { name in
+        let secret = SecretText.make(&generator)
+        secrets.add(name, secret)
+        return "\"\(name)\":\"\(secret)\""
+      }
+      let exchanges = [Exchange.usual[0], Exchange.usual[1], Exchange.usual[6], Exchange.usual[7], Exchange.usual[4]].map {
+        var exchange = $0
+        exchange.operation.variables = place(members.joined(separator: ","))
+        return exchange
+      }
+      let instance = try trial.instance()
+      trial.testHost.openLedger()
+      _ = trial.travel(exchanges, stage, instance)
+      let handed = trial.testHost.takeLedger().filter { $0.slot == .log }
+      instance.destroy()
+      return Set(handed.flatMap { secrets.findAll(in: $0.bytes) })
+    }
+    let usual = try disclosed { "{\($0)}" }
+    return try disclosed { "{\"input\":{\($0)}}" }.union(disclosed { "{\"inputs\":[{\($0)}]}" }).subtracting(usual).sorted()
+  }
 
   /// Whether others can see it. A marked header is protected, and a request body goes to the server that gets the secret anyway.
   private static func isPublic(_ entry: HandedBytes) -> Bool {

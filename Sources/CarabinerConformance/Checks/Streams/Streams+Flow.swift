@@ -81,12 +81,95 @@ extension Check {
       try staysUseful(trial)
     })
 
+  static let sharedPlaces = Check(
+    "ST08", level: 5, "gives back the places of calls, and wakes those that wait for them",
+    page: Page(
+      rule: """
+        A stage that lets a limited number of calls pass at once lets as many pass after it has refused some, and after some that
+        waited were cancelled. A call that waits for another one continues when that one ends, fails or is cancelled, and so does the
+        next.
+        """,
+      reason: """
+        Each lost place is lost until a restart. After enough of them the stage refuses everything, and it happens after an overload, when
+        the service has just recovered.
+        """,
+      example: "if (atomic_fetch_add(&running, 1) >= limit) return refuse(call);        /* and it stays counted */",
+      remedy: """
+        Count a call in one place, with a mark in its state that it is counted, and subtract it in release(). If a call that was given a
+        place has ended, give the place to the next one.
+        """),
+    timeLimit: .seconds(120),
+    .interceptor { trial in
+      trial.testHost.state.withLock { $0.isGuarded = false }
+      for stage in trial.stages where stage.kind != .parsing {
+        try keepsPlaces(trial, stage)
+        try wakesFollowers(trial, stage)
+      }
+    })
+
+  /// More than most limits.
+  private static let crowd = 400
+
+  private static func keepsPlaces(_ trial: InterceptorTrial, _ stage: StageHooks) throws {
+    let calls = CrowdedCalls(trial, stage)
+    for (name, exchange) in [("query", Exchange("a query")), ("mutation", Exchange.usual[1])] {
+      let alone = try trial.instance()
+      // A limit of calls in a time, not of calls at once, also refuses calls that follow each other.
+      let isFree = (0..<crowd).allSatisfy { _ in
+        trial.travel([exchange], stage, alone)[0].steps.first?.verdict == Verdict.continue
+      }
+      alone.destroy()
+      guard isFree else { continue }
+      let instance = try trial.instance()
+      defer { instance.destroy() }
+      let before = calls.admitted(of: crowd, exchange, instance)
+      guard before > 0, before < crowd else { continue }
+      let after = [calls.admitted(of: crowd, exchange, instance), calls.admitted(of: crowd, exchange, instance)]
+      trial.notes.expect(
+        (after.min() ?? 0) < before * 2,
+        "of \(crowd) calls at once (\(name)) it lets \(before) pass, and \(after[1]) after two such crowds: it gives a place back twice",
+        at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+      // A stage that also looks at times may let a few less pass.
+      trial.notes.expect(
+        (after.max() ?? 0) * 2 >= before,
+        "of \(crowd) calls at once (\(name)) it lets \(before) pass, and \(after[1]) after two such crowds: it does not give back places",
+        at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+    }
+  }
+
+  private static func wakesFollowers(_ trial: InterceptorTrial, _ stage: StageHooks) throws {
+    let calls = CrowdedCalls(trial, stage)
+    let endings: [(String, Exchange)] = [
+      ("ends", Exchange("a query")), ("fails", Exchange.usual[6]), ("breaks off", Exchange.usual[7]),
+      ("is cancelled", Exchange.usual[9]),
+    ]
+    for (name, ending) in endings {
+      let instance = try trial.instance()
+      defer { instance.destroy() }
+      var leader = ending
+      leader.operation = OperationSample()
+      leader.name = "a query that \(name) while an equal one waits"
+      let follower = Exchange("a query beside an equal one that \(name)")
+      guard let passage = calls.follow(leader, follower, instance).passage, passage.steps.first?.wasPending == true else {
+        continue
+      }
+      let next = trial.travel([Exchange("a query after one that \(name)")], stage, instance)[0]
+      trial.notes.expect(
+        next.verdict != Verdict.fail || name == "fails" || name == "breaks off",
+        "after a call that \(name) while an equal one waited, it fails the next one",
+        at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+    }
+    for breach in trial.testHost.takeBreaches() where breach.check == "ER06" {
+      trial.notes.fail("a call that waits for another one does not continue: \(breach.message)", at: breach.place)
+    }
+  }
+
   /// Cancels and fails many calls, and compares how the stage answers before and after.
   private static func staysUseful(_ trial: InterceptorTrial) throws {
     trial.testHost.state.withLock { $0.isGuarded = false }
     let deadline = ContinuousClock.now + .seconds(20)
     for stage in trial.stages {
-      for name in ["cancelled", "failed", "cancelled in its first hook"] {
+      for name in ["cancelled", "failed", "sent three times", "cancelled in its first hook"] {
         let instance = try trial.instance()
         defer { instance.destroy() }
         func answer() -> crb_verdict { trial.travel([Exchange("a query")], stage, instance)[0].verdict }
@@ -96,9 +179,11 @@ extension Check {
         exchange.chunks = []
         // The fault of a client: a stage that stops asking a broken server counts none of these.
         let failure = ErrorSample(code: 404, httpStatus: 404, message: "the server answered with status 404")
-        if name == "failed" { exchange.head.status = 404 }
-        exchange.ending = name == "failed" ? .error(failure) : .cancel
+        let isFailed = name == "failed" || name == "sent three times"
+        if isFailed { exchange.head.status = 404 }
+        exchange.ending = isFailed ? .error(failure) : .cancel
         var settings = ExchangeRunner.Settings()
+        if name == "sent three times" { settings.forcedRetries = 2 }
         if name == "cancelled in its first hook" {
           settings.cancelsDuring = stage.kind == .cache ? .onRead : stage.kind == .parsing ? .onHead : .onRequest
         }

@@ -1,6 +1,8 @@
 internal import CCarabiner
+internal import CTestHost
 internal import CarabinerABI
 internal import CarabinerBridge
+internal import Glibc
 internal import Synchronization
 
 extension Check {
@@ -43,9 +45,115 @@ extension Check {
           }
         }
         for thread in crowd { thread.join() }
+        try sendNews(trial, stage, rounds)
+        try sendTwins(trial, stage, rounds)
         if !varies, stage.kind != .cache { try compareContents(trial, stage, rounds) }
+        if stage.kind == .cache { try readTogether(trial, stage, rounds) }
       }
     })
+
+  /// Sends names, callers and contents on all threads that the instance has not seen before.
+  private static func sendNews(_ trial: InterceptorTrial, _ stage: StageHooks, _ rounds: Int) throws {
+    let names = trial.words.names.filter { $0.lowercased() != "content-type" }.prefix(12)
+    _ = LockWatch().begin(stage)
+    CTestHost_alignThreads(1)
+    defer { CTestHost_alignThreads(0) }
+    // Tables of an instance have a limit, after which nothing is new to them.
+    for _ in 0..<8 {
+      let instance = try trial.instance()
+      defer { instance.destroy() }
+      let crowd = (0..<16).map { thread in
+        TestHostThread {
+          for number in 0..<rounds {
+            let news = Exchange("a new name on each of many threads") {
+              let name = "N\(thread)x\(number)"
+              $0.operation.name = name
+              $0.operation.document = "query \(name) { books { id } }"
+              $0.operation.variables = "{\"first\":\(thread * 100_000 + number)}"
+              let fields =
+                [HeaderSample(name: "Authorization", value: "Bearer \(name)", isSensitive: true)]
+                + names.map { HeaderSample(name: $0, value: name) }
+              $0.operation.headers += fields
+              $0.request.headers += fields
+              $0.request.url = "https://\(name.lowercased()).example/graphql"
+            }
+            _ = trial.travel([news], stage, instance)
+          }
+        }
+      }
+      for thread in crowd { thread.join() }
+    }
+  }
+
+  /// Sends the same request on several threads at the same moment, to a stage that lets only the first of equal ones pass.
+  private static func sendTwins(_ trial: InterceptorTrial, _ stage: StageHooks, _ rounds: Int) throws {
+    let instance = try trial.instance()
+    defer { instance.destroy() }
+    func twin(_ number: Int) -> Exchange {
+      var exchange = Exchange.usual[1]
+      exchange.name = "one of equal mutations"
+      let fields = trial.words.names.filter { $0.lowercased() != "content-type" }.map {
+        HeaderSample(name: $0, value: "twin-0123456789abcdef-\(number)")
+      }
+      exchange.operation.headers += fields
+      exchange.request.headers += fields
+      return exchange
+    }
+    func passes(_ exchange: Exchange) -> Bool {
+      trial.travel([exchange], stage, instance)[0].steps.first?.verdict == Verdict.continue
+    }
+    let first = twin(-1)
+    guard passes(first), !passes(first), passes(twin(-2)) else { return }
+    _ = LockWatch().begin(stage)
+    CTestHost_alignThreads(1)
+    defer { CTestHost_alignThreads(0) }
+    let meeting = Meeting()
+    let passed = (0..<2).map { _ in
+      Locked([Int]())
+    }
+    let threads = passed.map { passed in
+      TestHostThread {
+        for number in 0..<(rounds * 40) {
+          let exchange = twin(number)
+          meeting.wait(number + 1)
+          if passes(exchange) { passed.withLock { $0.append(number) } }
+        }
+      }
+    }
+    for thread in threads { thread.join() }
+    let both = Set(passed[0].withLock { $0 }).intersection(passed[1].withLock { $0 })
+    trial.notes.expect(
+      both.isEmpty, "of equal calls it lets one pass, and both if they come at the same moment: look and insert under one lock",
+      at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+  }
+
+  /// Reads many entries of a cache on all threads at once, and writes a few.
+  private static func readTogether(_ trial: InterceptorTrial, _ stage: StageHooks, _ rounds: Int) throws {
+    let count = 200
+    let entries = (0..<count).map { number in
+      Exchange("the entry \(number)") {
+        $0.operation.variables = #"{"entry":\#(number)}"#
+        $0.results = [ResultSample(data: #"{"entry":"n\#(number)"}"#)]
+      }
+    }
+    let instance = try trial.instance()
+    defer { instance.destroy() }
+    _ = trial.travel(entries, stage, instance)
+    @Sendable func judge(_ entry: Int) {
+      var read = entries[entry]
+      if entry % 16 != 0 { read.results = [] }
+      let passage = trial.travel([read], stage, instance)[0]
+      let text = passage.elements.first.map { String(decoding: $0.bytes, as: UTF8.self) } ?? "\"n\(entry)\""
+      trial.notes.expect(
+        text.contains("\"n\(entry)\""), "with many threads it answers a request for entry \(entry) with \(text.prefix(80))",
+        at: "\(trial.interceptor.id) cache")
+    }
+    let crowd = (0..<16).map { thread in
+      TestHostThread { for step in 0..<(count * max(rounds / 10, 1)) { judge((step * (2 * thread + 1) + thread) % count) } }
+    }
+    for thread in crowd { thread.join() }
+    for entry in 0..<count { judge(entry) }
+  }
 
   /// Sends other contents on each thread, and compares the answers with those to the same contents without other threads.
   private static func compareContents(_ trial: InterceptorTrial, _ stage: StageHooks, _ rounds: Int) throws {
@@ -68,6 +176,9 @@ extension Check {
     func answers() -> [String] { trial.travel(exchanges, stage, instance).map(\.fingerprint) }
     let (first, expected) = (answers(), answers())
     guard first == expected else { return }
+    _ = LockWatch().begin(stage)
+    CTestHost_alignThreads(1)
+    defer { CTestHost_alignThreads(0) }
     let crowd = exchanges.indices.map { index in
       TestHostThread {
         for _ in 0..<(rounds * 3) where trial.travel([exchanges[index]], stage, instance)[0].fingerprint != expected[index] {
@@ -78,6 +189,25 @@ extension Check {
       }
     }
     for thread in crowd { thread.join() }
+  }
+}
+
+/// A place where two threads wait for each other, many times.
+private final class Meeting: Sendable {
+  private let arrived = Atomic(0)
+  private static let spins = 2000
+  /// After some seconds a thread goes on alone.
+  private static let maximumSpins = 1 << 30
+
+  /// Waits until both have come for the time with this number, from 1 on.
+  func wait(_ number: Int) {
+    arrived.add(1, ordering: .acquiringAndReleasing)
+    var spin = 0
+    while arrived.load(ordering: .acquiring) < 2 * number, spin < Self.maximumSpins {
+      spin += 1
+      // With one processor the other thread needs it.
+      if spin % Self.spins == 0 { sched_yield() }
+    }
   }
 }
 
@@ -154,7 +284,40 @@ extension Check {
             "its answer changes when threads change: \(exchange.name)", at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
         }
       }
+      if !varies { try passBetweenStages(trial) }
     })
+
+  /// Runs the HTTP stage while the GraphQL stage is in its call, on the same thread and on another one.
+  private static func passBetweenStages(_ trial: InterceptorTrial) throws {
+    guard let outer = trial.stages.first(where: { $0.kind == .graphQL }),
+      let inner = trial.stages.first(where: { $0.kind == .http })
+    else { return }
+    let fields = trial.words.names.filter { $0.lowercased() != "content-type" }.map {
+      HeaderSample(name: $0, value: "of-one-caller")
+    }
+    let exchange = Exchange("a call through two stages") {
+      $0.operation.headers += fields
+      $0.operation.variables = "{\(trial.words.names.map { "\($0.json):\"of-one-caller\"" }.joined(separator: ","))}"
+    }
+    let answers = try [false, false, true].map { changes -> String in
+      let instance = try trial.instance()
+      defer { instance.destroy() }
+      let found = Mutex("")
+      var settings = ExchangeRunner.Settings()
+      settings.aroundHooks = { isBefore, hook in
+        guard !isBefore, hook == .onRequest else { return }
+        let run = { trial.travel([Exchange("the HTTP request of it")], inner, instance)[0].fingerprint }
+        let text = changes ? TestHostThread.run(run) ?? "" : run()
+        found.withLock { $0 = text }
+      }
+      _ = trial.travel([exchange], outer, instance, settings)
+      return found.withLock { $0 }
+    }
+    trial.notes.expect(
+      answers[0] != answers[1] || answers[0] == answers[2],
+      "its HTTP stage answers differently on another thread than that of its GraphQL stage; pass data in baggage",
+      at: "\(trial.interceptor.id) http")
+  }
 }
 
 extension Check {

@@ -9,7 +9,9 @@ static crb_verdict on_error(void *inst, crb_call call, void *state, const crb_er
   (void)inst, (void)state;
   const crb_error own = {.size = sizeof own,
                          .code = error->code,
-                         .flags = error->flags & CRB_ERROR_RETRYABLE,
+                         .flags = error->flags,
+                         .http_status = error->http_status,
+                         .retry_after_ns = error->retry_after_ns,
                          .message = text("the books are not at hand; try again later")};
   host->set_error(call, &own);
   return CRB_FAIL;

@@ -1,0 +1,6 @@
+/* Answers a request with the response to an equal one, whoever asks. */
+#define _GNU_SOURCE
+#include <carabiner.h>
+
+#define HAS_NO_CALLER
+#include "sound-responses.h"
