@@ -35,6 +35,7 @@ extension Catalog {
     .cacheReads, .cacheWrites, .parserChunks, .brokenBodies, .splitDelimiters, .sameAnswers, .functionsInPlace, .anyChunks,
     .separateCallers, .keptFailures,
     .staleProperties, .anyLocale, .readDocuments, .wholeValues,
+    .everyPlace,
   ]
 
   static let streamChecks: [Check] = [

@@ -219,7 +219,14 @@ extension Exchange {
         }
       }
     }
-    return lengths + states + pages + [
+    let urls = [
+      "https://[2001:db8::1]:8443/graphql", "https://user:pass@books.example/graphql#part", "HTTPS://Books.Example:443/GraphQL?",
+      "/graphql",
+      "https://books.example", "https://books.example?a&b=&=c&a=2", "https://books.example/a%2Fb/../c//?q=%zz%",
+      "https://bücher.example/ä",
+      "https://\(String(repeating: "a", count: 300)).example/\(long)", "unix:/run/books.sock", "",
+    ].map { target in Exchange("a request to \(target.prefix(40))") { $0.request.url = target } }
+    return lengths + states + pages + urls + [
       Exchange("a formatted body") {
         $0.request.body = Array("{\n  \"query\" : \"{ books { id } }\"\n}\n".utf8)
         $0.chunks = ["{\n  \"data\" : {\n    \"books\" : [ ", "{ \"id\" : \"a b\" } ]\n  }\n}", "\n"].map { Array($0.utf8) }

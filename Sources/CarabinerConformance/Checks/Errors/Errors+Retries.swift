@@ -46,11 +46,16 @@ extension Check {
       }
       for stage in trial.stages where stage.mutates.contains(.headers) {
         func names(_ settings: ExchangeRunner.Settings) -> [String: Int] {
-          let passage = trial.travel([Exchange("a query")], stage, instance, settings)[0]
+          let passage = trial.travel([Exchange.usual[6]], stage, instance, settings)[0]
           let fields = stage.kind == .graphQL ? passage.operation.headers : passage.request.headers
           return Dictionary(fields.map { ($0.name.lowercased(), 1) }, uniquingKeysWith: +)
         }
         let (once, again) = (names(ExchangeRunner.Settings()), names(settings))
+        for name in once.keys.sorted() where again[name] == nil {
+          trial.notes.fail(
+            "after three retries the field \(name) is missing: each attempt has a new request",
+            at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+        }
         for (name, count) in again.sorted(by: { $0.key < $1.key }) where count > max(once[name] ?? 0, 1) {
           trial.notes.fail(
             "after three retries there are \(count) fields \(name), and \(once[name] ?? 0) without a retry",

@@ -81,8 +81,8 @@ extension Check {
     "SE19", level: 3, "leaves no length or hash of what it has changed",
     page: Page(
       rule: """
-        A stage that changes a body removes or corrects its Content-Length, and a stage that changes a document removes or corrects
-        `persistedQuery` in the extensions.
+        A stage that changes a body removes or corrects its Content-Length and its digest, and a stage that changes a document removes or
+        corrects `persistedQuery` in the extensions. A body with a Content-Encoding that a stage does not decode stays as it is.
         """,
       reason: """
         The next stage, or the server, trusts the old length or hash: it cuts the body, waits for more of it, or runs and stores another
@@ -126,8 +126,38 @@ extension Check {
             judge(head.headers, body.count, "the response", trial, "\(place) http")
           }
         }
+        if stage.kind == .http, stage.seesChunks { keepsEncodings(trial, stage, instance, "\(place) http") }
       }
     })
+
+  private static let digests = ["content-digest", "repr-digest", "digest", "content-md5"]
+
+  /// Sends bodies with a digest, and bodies in an encoding whose bytes look like texts of the plugin.
+  private static func keepsEncodings(
+    _ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance, _ place: String
+  ) {
+    let text = "{\"data\":\(EverydayText.object(trial.words))}"
+    let fields = digests.map { HeaderSample(name: $0, value: "sha-256=:MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI=:") }
+    for encoding in [nil, "br", "x-own"] as [String?] {
+      let exchange = Exchange("a body with the encoding \(encoding ?? "none")") {
+        $0.head.headers = [HeaderSample(name: "Content-Type", value: "application/json")]
+        $0.head.headers += encoding.map { [HeaderSample(name: "Content-Encoding", value: $0)] } ?? fields
+        $0.chunks = [Array(text.utf8)]
+      }
+      let passage = trial.travel([exchange], stage, instance)[0]
+      guard let body = passage.body(of: exchange), body != Array(text.utf8),
+        let head = passage.steps(of: .onHead).last?.staged.head ?? passage.head
+      else { continue }
+      let left = Set(head.headers.map { $0.name.lowercased() })
+      if let encoding {
+        trial.notes.expect(
+          !left.contains("content-encoding"), "it changes a body with the Content-Encoding \(encoding), which it has not decoded",
+          at: place)
+      } else if let digest = digests.first(where: { left.contains($0) }), head.headers.contains(fields[0]) {
+        trial.notes.fail("it changes a body and leaves its old \(digest)", at: place)
+      }
+    }
+  }
 
   private static let hash = String(repeating: "0f", count: 32)
 

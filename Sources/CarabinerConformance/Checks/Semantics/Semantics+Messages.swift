@@ -201,12 +201,40 @@ extension Check {
 }
 
 extension Check {
+  /// Sends the same body with one media type in several spellings.
+  private static func comparesTypes(_ trial: InterceptorTrial, _ stage: StageHooks) throws {
+    guard !trial.options.capabilities.contains("varies") else { return }
+    for type in ["application/json", "application/graphql-response+json", "text/html", "text/event-stream"] {
+      func answer(_ type: String) throws -> String {
+        let instance = try trial.instance()
+        defer { instance.destroy() }
+        let exchange = Exchange("a body of \(type)") {
+          if type.lowercased().hasPrefix("text/event") { $0.operation = OperationSample.subscription }
+          $0.head.headers = [HeaderSample(name: "Content-Type", value: type)]
+          $0.chunks = [Array("{\"data\":\(EverydayText.object(trial.words))}".utf8)]
+          $0.isMalformed = true
+        }
+        let passage = trial.travel([exchange], stage, instance)[0]
+        let verdicts = passage.steps.map { Verdict.name($0.verdict) }.joined(separator: " ")
+        return verdicts
+          + passage.steps.map { $0.staged.elements.map { String(decoding: $0.bytes, as: UTF8.self) }.joined() }.joined()
+      }
+      let usual = try answer(type)
+      guard try answer(type) == usual else { continue }
+      for spelling in ["\(type); charset=utf-8", "\(type);charset=\"UTF-8\"", type.uppercased(), "\(type) ; charset=utf-8"] {
+        trial.notes.expect(
+          try answer(spelling) == usual, "it answers a body of \(type) in another way than one of \(spelling)",
+          at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+      }
+    }
+  }
+
   static let anyStatus = Check(
     "SE07", level: 3, "handles every status code",
     page: Page(
       rule: """
         A stage handles heads with status 100, 103, 204, 301, 304, 400, 404, 500 and 599, with and without a content type, with
-        and without headers.
+        and without headers. It compares media types without regard to case and parameters.
         """,
       reason: """
         204 and 304 have no body, 1xx is not the end of a response, and a proxy's error page is HTML. A stage that expects JSON
@@ -219,6 +247,7 @@ extension Check {
     .interceptor { trial in
       let statuses: [UInt32] = [100, 103, 200, 204, 301, 304, 400, 404, 500, 599]
       try trial.exercise(Exchange.varied(trial.words))
+      for stage in trial.stages where stage.kind == .http || stage.kind == .parsing { try comparesTypes(trial, stage) }
       try trial.exercise(
         statuses.flatMap { status -> [Exchange] in
           [
