@@ -18,7 +18,9 @@ extension HeaderSample {
   /// The headers of servers and their proxies.
   static let server = [
     ("Date", "Wed, 21 Oct 2026 07:28:00 GMT"), ("ETag", "W/\"67ab43\""), ("Cache-Control", "private, max-age=60"), ("Age", "3"),
-    ("Vary", "Accept-Encoding, Origin"), ("X-RateLimit-Remaining", "41"), ("X-RateLimit-Reset", "30"),
+    ("Vary", "Accept-Encoding, Origin"), ("X-RateLimit-Remaining", "41"), ("X-RateLimit-Reset", "30"), ("RateLimit-Limit", "100"),
+    ("RateLimit-Remaining", "41"),
+    ("RateLimit-Reset", "30"),
     ("Server-Timing", "db;dur=53"),
     ("Strict-Transport-Security", "max-age=31536000; includeSubDomains"),
   ].map { HeaderSample(name: $0, value: $1) }

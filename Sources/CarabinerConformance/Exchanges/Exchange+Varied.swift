@@ -41,19 +41,41 @@ extension Exchange {
           by: fields + [HeaderSample(name: "Authorization", value: "Bearer \(number)", isSensitive: true)])
         $0.request.headers.replace(by: fields)
         $0.request.url = "https://books-\(number).example/graphql"
-        $0.head.headers.replace(by: fields)
+        $0.head.headers.replace(by: HeaderSample.server + fields)
+      }
+    }
+  }
+
+  /// Failures whose texts a plugin may have in the language of the caller.
+  private static let languages = [
+    "de", "fr", "es", "it", "pt-BR", "nl", "sv", "pl", "cs", "tr", "ru", "uk", "el", "he", "ar", "hi", "th", "ja", "ko", "zh-CN",
+    "vi",
+  ].flatMap { language in
+    [
+      ErrorSample(), ErrorSample(code: 404, flags: UInt32(CRB_ERROR_HTTP_STATUS), httpStatus: 404),
+      ErrorSample(code: 2, flags: UInt32(CRB_ERROR_TRANSPORT) | UInt32(CRB_ERROR_TIMEOUT), httpStatus: 0),
+    ].map { error in
+      Exchange("an error for a caller who reads \(language)") {
+        let field = HeaderSample(name: "Accept-Language", value: language)
+        $0.operation.headers.replace(by: [field])
+        $0.request.headers.replace(by: [field])
+        $0.results = []
+        $0.chunks = []
+        $0.ending = .error(error)
       }
     }
   }
 
   /// Calls that end with long messages, and messages that are not UTF-8 where they are cut.
-  private static let failures = (foreign + [long]).map { text in
-    Exchange("an error with the message \(text.prefix(8))…") {
-      $0.results = []
-      $0.chunks = []
-      $0.ending = .error(ErrorSample(message: text, detail: "{\"text\":\"\(text)\"}"))
+  private static let failures =
+    languages
+    + (foreign + [long]).map { text in
+      Exchange("an error with the message \(text.prefix(8))…") {
+        $0.results = []
+        $0.chunks = []
+        $0.ending = .error(ErrorSample(message: text, detail: "{\"text\":\"\(text)\"}"))
+      }
     }
-  }
 
   private static func operations(_ words: Vocabulary) -> [Exchange] {
     // Texts that the plugin looks for: the whole value, or a number after them at its very end.
@@ -226,7 +248,15 @@ extension Exchange {
       "https://bücher.example/ä",
       "https://\(String(repeating: "a", count: 300)).example/\(long)", "unix:/run/books.sock", "",
     ].map { target in Exchange("a request to \(target.prefix(40))") { $0.request.url = target } }
-    return lengths + states + pages + urls + [
+    let cut = ["{\"data\":{\"books\":[{\"id\":\"1\"", "{\"data\":", "{"].map { body in
+      Exchange("a body that ends after \(body.utf8.count) bytes") {
+        $0.head.headers.append(HeaderSample(name: "Content-Length", value: "400"))
+        $0.chunks = [Array(body.utf8)]
+        $0.results = []
+        $0.isMalformed = true
+      }
+    }
+    return lengths + states + pages + urls + cut + [
       Exchange("a formatted body") {
         $0.request.body = Array("{\n  \"query\" : \"{ books { id } }\"\n}\n".utf8)
         $0.chunks = ["{\n  \"data\" : {\n    \"books\" : [ ", "{ \"id\" : \"a b\" } ]\n  }\n}", "\n"].map { Array($0.utf8) }

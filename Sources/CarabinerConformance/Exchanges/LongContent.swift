@@ -76,6 +76,17 @@ enum LongContent {
           }
         ),
         (
+          "a document whose fragments spread the next one twice",
+          { count in
+            let depth = count > bytes ? 22 : 8
+            let fragments = (0..<depth).map { "fragment F\($0) on Book { a: next { ...F\($0 + 1) } b: next { ...F\($0 + 1) } }" }
+            return Exchange("a document whose fragments spread the next one twice") {
+              $0.operation.document =
+                "query Books { books { ...F0 } } \(fragments.joined(separator: " ")) fragment F\(depth) on Book { id }"
+            }
+          }
+        ),
+        (
           "a document with a long comment",
           { count in
             Exchange("a document with a long comment") {

@@ -35,6 +35,12 @@ extension TestHost {
     let status = enter(handle, .setError) { state, call in
       guard let error = unsafe error else { return Status.invalid }
       let copy = unsafe InterceptorTable.copy(error, crb_error())
+      if unsafe error.pointee.size == 0 {
+        state.note(
+          Finding(
+            "ER01", .failure, "set_error() was given an error whose size is 0, so a host reads none of its fields",
+            place: call.place))
+      }
       call.staged.failure = unsafe Staged.Failure(
         code: copy.code, flags: copy.flags, domain: copy.domain.text, message: copy.message.text, detail: copy.detail_json.text,
         httpStatus: copy.http_status, retryAfter: copy.retry_after_ns)

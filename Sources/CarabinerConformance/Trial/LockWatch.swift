@@ -5,9 +5,10 @@ internal import Synchronization
 final class LockWatch: Sendable {
   private let before = Mutex<Int64>(0)
 
-  /// Begins to count for the library of a stage; false if it imports no locks of libc.
+  /// Begins to count for the library of a stage; false if it imports no locks of libc, or is in a worker.
+  @discardableResult
   func begin(_ stage: StageHooks?) -> Bool {
-    guard let code = unsafe stage?.code else { return false }
+    guard PluginWorker.current == nil, let code = unsafe stage?.code else { return false }
     return unsafe CTestHost_watchLocks(code) > 0
   }
 

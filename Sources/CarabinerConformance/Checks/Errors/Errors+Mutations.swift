@@ -34,7 +34,10 @@ extension Check {
           exchange.chunks = []
           exchange.head.status = sample.httpStatus > 0 ? UInt32(sample.httpStatus) : 200
           exchange.ending = .error(sample)
-          for passage in trial.travel([exchange], stage, instance)
+          var answered = exchange
+          answered.chunks = [Array("<p>bad gateway</p>".utf8)]
+          answered.ending = .end
+          for passage in trial.travel([exchange] + (sample.httpStatus > 0 ? [answered] : []), stage, instance)
           where passage.steps.contains(where: { $0.verdict == Verdict.retry }) {
             trial.notes.fail("it sends a mutation again after \(name)", at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
           }

@@ -57,7 +57,7 @@ extension Check {
       trial.testHost.state.withLock { $0.buffers.keepsAdopted = true }
       // Freed memory is overwritten at once.
       CTestHost_overwriteFreed(0x5A)
-      try trial.exercise()
+      try trial.exercise(Exchange.usual + Exchange.varied(trial.words))
       try answerFromCache(trial)
       let kept = trial.testHost.state.withLock { state in
         defer { state.buffers.kept = [] }

@@ -128,9 +128,11 @@ extension Check {
         let run = LongRun(trial, stage, instance, limit: .seconds(10))
         func names() -> Int { trial.testHost.state.withLock { $0.keys.count } }
         run.run(Exchange.usual.count * 4)
-        let known = names()
+        // A host has few keys, which the other calls may use up.
+        findNewKeys(trial, stage, instance, place)
         findEarly(trial, run, place)
         findRare(trial, stage, instance, place)
+        let known = names()
         run.run(quarter)
         let holdings = ProcessHoldings.now
         var (states, calls) = ([ProcessState.now], 0)
@@ -167,6 +169,26 @@ extension Check {
     where zip(states, states.dropFirst()).allSatisfy({ $1[keyPath: amount] - $0[keyPath: amount] >= Exchange.usual.count * 2 }) {
       trial.notes.fail("\(2 * calls) calls leak \(states[2][keyPath: amount] - states[0][keyPath: amount]) \(name)", at: place)
     }
+  }
+
+  /// Sends values that no call had before, which must not become names of baggage keys.
+  private static func findNewKeys(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance, _ place: String) {
+    let calls = 60
+    let before = trial.testHost.state.withLock { $0.keys.count }
+    for number in 0..<calls {
+      let exchange = Exchange("headers with a new value") {
+        let fields = trial.words.names.filter { $0.lowercased() != "content-type" }.map {
+          HeaderSample(name: $0, value: "new\(number)")
+        }
+        $0.operation.name = "New\(number)"
+        $0.operation.headers += fields
+        $0.request.headers += fields
+        $0.head.headers += fields
+      }
+      _ = trial.travel([exchange], stage, instance)
+    }
+    let new = trial.testHost.state.withLock { $0.keys.count } - before
+    trial.notes.expect(new < calls / 2, "\(calls) calls with values of their own name \(new) new baggage keys", at: place)
   }
 
   /// Looks for a leak of each call of one kind.

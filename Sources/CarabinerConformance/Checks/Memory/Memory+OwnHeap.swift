@@ -29,6 +29,13 @@ extension Check {
         try trial.exercise(Exchange.usual, ExchangeRunner.Settings(changesThreads: changesThreads))
         trial.testHost.collectTouches(at: trial.interceptor.id)
       }
+      // The first of two instances must leave the memory that both share.
+      let (first, second) = (try trial.instance(), try trial.instance())
+      for instance in [first, second] { for stage in trial.stages { _ = trial.travel(Exchange.usual, stage, instance) } }
+      first.destroy()
+      for stage in trial.stages { _ = trial.travel(Exchange.usual, stage, second) }
+      second.destroy()
+      trial.testHost.collectTouches(at: trial.interceptor.id)
       let instance = try trial.instance()
       for stage in trial.stages { LongRun(trial, stage, instance).run(trial.options.times(1000, atLeast: 200)) }
       instance.drain()

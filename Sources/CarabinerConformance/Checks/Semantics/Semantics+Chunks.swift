@@ -98,7 +98,9 @@ extension Check {
     let long =
       "{\"data\": {\"list\": \(JSONValue.array((0..<600).map { .string("\(texts[$0 % texts.count].string ?? "") \($0)") }).serializedText)}}"
     let lines = (words.phrases + EverydayText.all + ["<p>é</p>", "a\tb"]).joined(separator: "\n") + "\n"
-    return [
+    return ["\u{FEFF}", ")]}',\n", ")]}'\n", "while(1);", "for(;;);", "\r\n "].map {
+      ("application/json", Array(($0 + json).utf8))
+    } + [
       ("application/json", Array(json.utf8)), ("text/html; charset=utf-8", Array(lines.utf8)), ("text/plain", Array("{".utf8)),
       ("application/json; charset=utf-8", Array(long.utf8)),
     ]

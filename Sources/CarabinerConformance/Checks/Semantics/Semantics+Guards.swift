@@ -8,7 +8,7 @@ extension Check {
       rule: """
         A stage that lets a call pass because of the value of a header, such as a token that must be that of a cookie, refuses an empty
         value, the beginning of the value, and the value with more after it. If a header comes twice, both values count. A limit of a
-        variable holds for each notation of a number.
+        variable holds for each notation of a number, and for numbers beyond 32 and 64 bits.
         """,
       reason: "An attacker who may leave out the value, or guess it one character after the other, needs no value.",
       example: "if (memcmp(given.ptr, expected.ptr, given.len) == 0) return CRB_CONTINUE;",
@@ -67,30 +67,38 @@ extension Check {
   private static func readsNumbers(_ trial: InterceptorTrial, _ stage: StageHooks) throws {
     guard stage.kind == .graphQL, stage.needs.contains(.variables) else { return }
     var seen: Set<String> = []
-    let names = (["first", "last", "limit", "pageSize", "count"] + trial.words.names).filter {
+    let names = (["first", "last", "limit", "pageSize", "count", "offset", "skip", "page"] + trial.words.names).filter {
       !$0.contains("-") && seen.insert($0).inserted
     }
-    /// The verdict, and whether the variables were changed.
-    func answer(_ number: String) throws -> String {
-      let instance = try trial.instance()
-      defer { instance.destroy() }
-      let exchange = Exchange("variables with the number \(number)") {
-        $0.operation.variables = "{\(names.map { "\($0.json):\(number)" }.joined(separator: ","))}"
+    for name in names {
+      /// The verdict, and whether the variables were changed.
+      func answer(_ number: String) throws -> String {
+        let instance = try trial.instance()
+        defer { instance.destroy() }
+        let exchange = Exchange("the variable \(name) of \(number)") {
+          $0.operation.document =
+            "query Books(\(names.map { "$\($0): Int" }.joined(separator: ", "))) { books(\(names.map { "\($0): $\($0)" }.joined(separator: ", "))) { id } }"
+          $0.operation.variables = "{\(names.map { "\($0.json):\($0 == name ? number : "10")" }.joined(separator: ","))}"
+        }
+        let passage = trial.travel([exchange], stage, instance)[0]
+        let isChanged = passage.operation.variables != exchange.operation.variables
+        return "\(passage.steps.first.map { Verdict.name($0.verdict) } ?? "")\(isChanged ? " with other variables" : "")"
       }
-      let passage = trial.travel([exchange], stage, instance)[0]
-      let isChanged = passage.operation.variables != exchange.operation.variables
-      return "\(passage.steps.first.map { Verdict.name($0.verdict) } ?? "")\(isChanged ? " with other variables" : "")"
-    }
-    let (small, large) = (try answer("1"), try answer("1000000"))
-    guard small != large, try answer("1000000") == large else { return }
-    for notation in ["1e6", "1E+6", "1000000.0", "0.1e7"] {
-      trial.notes.expect(
-        try answer(notation) != small, "it limits the number 1000000 of a variable, and takes \(notation) for a small one",
-        at: "\(trial.interceptor.id) graphql.on_request")
+      let (small, large) = (try answer("10"), try answer("1000000"))
+      guard small != large, try answer("1000000") == large else { continue }
+      for other in [
+        "1e6", "1E+6", "1000000.0", "0.1e7", "2147483640", "2147483648", "4294967297", "9223372036854775807",
+        "99999999999999999999",
+      ] {
+        trial.notes.expect(
+          try answer(other) != small, "it limits the number 1000000 of the variable \(name), and takes \(other) for a small one",
+          at: "\(trial.interceptor.id) graphql.on_request")
+      }
     }
   }
 
-  private static let usualCookies = [
+  /// Names of cookies that many servers set.
+  static let usualCookies = [
     "csrf", "csrftoken", "csrf_token", "csrf-token", "_csrf", "XSRF-TOKEN", "xsrf", "session", "sessionid", "sid", "token",
     "auth", "jwt",
   ]

@@ -17,6 +17,7 @@ extension Check {
         """#,
       remedy: "Keep incomplete data in your state, and continue at the same place with the next chunk."),
     .interceptor { trial in
+      try readsOtherForms(trial)
       try ParserTrial(trial).everyBody(of: [
         "application/json", "application/cbor", "application/msgpack", "lines", "events", "own",
       ]) {
@@ -40,7 +41,6 @@ extension Check {
         }
       }
       try? readsLastLine(trial)
-      try readsOtherForms(trial)
     })
 }
 

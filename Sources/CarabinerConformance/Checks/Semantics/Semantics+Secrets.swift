@@ -33,8 +33,10 @@ extension Check {
         ["Authorization", "Cookie", "Set-Cookie", "X-Marked"].map { name in
           let secret = SecretText.make(&generator)
           secrets.add("the header \(name) of \(owner)", secret)
-          return HeaderSample(name: name, value: name == "Authorization" ? "Bearer \(secret)" : "id=\(secret)", isSensitive: true)
-        }
+          let cookies = (["id"] + Check.usualCookies).map { "\($0)=\(secret)" }.joined(
+            separator: name == "Cookie" ? "; " : "; x-")
+          return HeaderSample(name: name, value: name == "Authorization" ? "Bearer \(secret)" : cookies, isSensitive: true)
+        } + [HeaderSample(name: "X-CSRF-Token", value: "not-the-token-of-the-cookie")]
       }
       let (request, response) = (fields("the request"), fields("the response"))
       let refused = [401, 500].map { status in Exchange("a response with status \(status)") { $0.head.status = status } }

@@ -123,7 +123,8 @@ extension Check {
       let instance = try trial.instance()
       defer { instance.destroy() }
       let before = calls.admitted(of: crowd, exchange, instance)
-      guard before > 0, before < crowd else { continue }
+      // Fewer are a matter of chance.
+      guard before > 3, before < crowd else { continue }
       let after = [calls.admitted(of: crowd, exchange, instance), calls.admitted(of: crowd, exchange, instance)]
       trial.notes.expect(
         (after.min() ?? 0) < before * 2,
@@ -188,7 +189,7 @@ extension Check {
           settings.cancelsDuring = stage.kind == .cache ? .onRead : stage.kind == .parsing ? .onHead : .onRequest
         }
         var calls = 0
-        while calls < trial.options.times(300, atLeast: 150), ContinuousClock.now < deadline {
+        while calls < trial.options.times(1500, atLeast: 150), ContinuousClock.now < deadline {
           _ = trial.travel([exchange], stage, instance, settings)
           calls += 1
         }

@@ -55,7 +55,7 @@ extension Check {
   /// Sends names, callers and contents on all threads that the instance has not seen before.
   private static func sendNews(_ trial: InterceptorTrial, _ stage: StageHooks, _ rounds: Int) throws {
     let names = trial.words.names.filter { $0.lowercased() != "content-type" }.prefix(12)
-    _ = LockWatch().begin(stage)
+    LockWatch().begin(stage)
     CTestHost_alignThreads(1)
     defer { CTestHost_alignThreads(0) }
     // Tables of an instance have a limit, after which nothing is new to them.
@@ -104,7 +104,7 @@ extension Check {
     }
     let first = twin(-1)
     guard passes(first), !passes(first), passes(twin(-2)) else { return }
-    _ = LockWatch().begin(stage)
+    LockWatch().begin(stage)
     CTestHost_alignThreads(1)
     defer { CTestHost_alignThreads(0) }
     let meeting = Meeting()
@@ -176,7 +176,7 @@ extension Check {
     func answers() -> [String] { trial.travel(exchanges, stage, instance).map(\.fingerprint) }
     let (first, expected) = (answers(), answers())
     guard first == expected else { return }
-    _ = LockWatch().begin(stage)
+    LockWatch().begin(stage)
     CTestHost_alignThreads(1)
     defer { CTestHost_alignThreads(0) }
     let crowd = exchanges.indices.map { index in
