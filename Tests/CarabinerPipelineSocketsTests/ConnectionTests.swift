@@ -139,7 +139,7 @@ struct ConnectionTests {
     #expect(server.connections == 1)
     transport.resumeWebSocketConnection()
     #expect(await second.call.words(1) == ["9"])
-    // Each operation has its results in order. There is no order between operations.
+    // Each operation has its results in order. Operations are independent of each other.
     #expect(await first.call.words(2) == ["1", "2"])
   }
 

@@ -55,6 +55,13 @@ extension OperationSample {
 }
 
 extension Exchange {
+  /// A mutation that has its result.
+  static let mutation = usual[1]
+  /// A query whose server answers with the status 503.
+  static let unavailable = usual[6]
+  /// A query whose connection breaks.
+  static let disconnected = usual[7]
+
   /// Exchanges that every stage gets in production: each kind of operation and each kind of end.
   static let usual: [Exchange] = [
     Exchange("a query"),

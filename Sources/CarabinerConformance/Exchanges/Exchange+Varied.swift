@@ -34,7 +34,7 @@ extension Exchange {
   static func callers(_ words: Vocabulary) -> [Exchange] {
     (1...4).map { number in
       Exchange("a query of client \(number)") {
-        let fields = words.names.filter { $0.lowercased() != "content-type" }.map { HeaderSample(name: $0, value: "\(number)00") }
+        let fields = words.fields("\(number)00")
         $0.operation.name = "Books\(number)"
         $0.operation.document = "query Books\(number) { books { id } }"
         $0.operation.headers.replace(
@@ -84,7 +84,7 @@ extension Exchange {
     }
     let headers = (values + foreign + own).map { value in
       Exchange("headers with the value \(value.prefix(24).debugDescription)") {
-        let fields = words.names.filter { $0.lowercased() != "content-type" }.map { HeaderSample(name: $0, value: value) }
+        let fields = words.fields(value)
         $0.operation.headers.replace(by: fields)
         $0.request.headers.replace(by: fields)
         $0.head.headers.replace(by: fields)

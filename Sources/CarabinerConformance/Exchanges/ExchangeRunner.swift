@@ -67,7 +67,7 @@ internal import CarabinerBridge
       isInside = begin(call, attempt, &passage)
       if isInside { onward(call, attempt, &passage) }
     }
-    // A retry keeps the stage's state. After an element was delivered there is no retry.
+    // A retry keeps the stage's state. After an element was delivered, a host refuses it.
     while isInside, passage.verdict == Verdict.retry, !hasForwarded(passage), call.attempt < settings.maximumRetries {
       beginAttempt(of: call, exchange)
       isInside = begin(call, exchange, &passage)
@@ -123,7 +123,7 @@ internal import CarabinerBridge
     }
   }
 
-  /// Whether an element has left the stage, so that there is no retry any more. A parser keeps its chunks.
+  /// Whether an element has left the stage, after which a host refuses a retry. A parser keeps its chunks.
   private func hasForwarded(_ passage: ExchangeResult) -> Bool {
     hooks.kind == .parsing ? !passage.elements.isEmpty : passage.hasForwarded
   }

@@ -8,6 +8,11 @@ struct Vocabulary: Sendable {
   /// Longer texts, such as the beginning of a URL.
   let phrases: [String]
 
+  /// A field for each name of a header, with this value. The content type decides what a message is, so it stays.
+  func fields(_ value: String) -> [HeaderSample] {
+    names.filter { $0.lowercased() != "content-type" }.map { HeaderSample(name: $0, value: value) }
+  }
+
   /// Texts such as `text/csv`.
   var mediaTypes: [String] {
     phrases.filter { text in

@@ -1,5 +1,6 @@
 internal import CCarabiner
 internal import CarabinerABI
+internal import CarabinerWire
 
 /// The events of hooks, every text of them in guarded memory.
 extension GuardedMemory {
@@ -44,13 +45,13 @@ extension GuardedMemory {
     unsafe result.size = UInt32(MemoryLayout<crb_result>.size)
     unsafe result.flags = sample.flags
     unsafe result.seq = number
-    let whole = sample.json
-    let places = needs.contains(.json) && !isGuarded ? sample.places : [:]
+    let whole = Array(sample.json.utf8)
     if needs.contains(.json) { unsafe result.json = unsafe view(whole, named: "a result") }
-    let base = unsafe result.json.ptr
     // As from a host, a part is a place in the text of the result. Pages of its own show more.
+    let members = needs.contains(.json) && !isGuarded ? try? JSONMembers(locating: whole.span) : nil
+    let base = unsafe result.json.ptr
     func part(_ name: String) -> crb_view? {
-      guard let place = places[name], let base = unsafe base else { return nil }
+      guard let place = members?.range(of: name), let base = unsafe base else { return nil }
       return unsafe crb_view(ptr: base + place.lowerBound, len: place.count)
     }
     if needs.contains(.json) {

@@ -54,20 +54,6 @@ struct ResultSample: Sendable, Hashable {
   /// Whether the members are in the opposite order, with white space between them.
   var isReversed = false
 
-  /// The places of the parts in the text of the whole, in bytes.
-  var places: [String: Range<Int>] {
-    let names = isReversed ? ["extensions", "errors", "data"] : ["data", "errors", "extensions"]
-    var place = isReversed ? 2 : 1
-    var places: [String: Range<Int>] = [:]
-    for name in names {
-      guard let text = name == "data" ? data : name == "errors" ? errors : extensions else { continue }
-      place += name.utf8.count + (isReversed ? 5 : 3)
-      places[name] = place..<(place + text.utf8.count)
-      place += text.utf8.count + (isReversed ? 3 : 1)
-    }
-    return places
-  }
-
   /// The whole response object.
   var json: String {
     let members = [("data", data), ("errors", errors), ("extensions", extensions)].compactMap { name, value in
@@ -114,5 +100,12 @@ struct Exchange: Sendable {
   init(_ name: String, _ change: (inout Exchange) -> Void = { _ in }) {
     self.name = name
     change(&self)
+  }
+
+  /// Adds fields to the operation, the request and the response.
+  mutating func add(_ fields: [HeaderSample]) {
+    operation.headers += fields
+    request.headers += fields
+    head.headers += fields
   }
 }

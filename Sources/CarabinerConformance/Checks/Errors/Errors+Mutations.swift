@@ -27,7 +27,7 @@ extension Check {
         defer { instance.destroy() }
         keepsKey(trial, stage, instance)
         for ((name, sample), operation) in errors.flatMap({ error in OperationSample.mutations.map { (error, $0) } }) {
-          var exchange = Exchange.usual[1]
+          var exchange = Exchange.mutation
           exchange.operation = operation
           exchange.name = "a mutation that ends with \(name)"
           exchange.results = []
@@ -49,7 +49,7 @@ extension Check {
   private static func keepsKey(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance) {
     var settings = ExchangeRunner.Settings()
     settings.forcedRetries = 3
-    var exchange = Exchange.usual[1]
+    var exchange = Exchange.mutation
     exchange.name = "a mutation that other stages send again"
     exchange.results = []
     exchange.chunks = []

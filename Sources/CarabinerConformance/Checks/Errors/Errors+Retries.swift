@@ -36,7 +36,7 @@ extension Check {
       }
       try separatesAttempts(trial)
       for stage in trial.stages where !stage.mutates.isDisjoint(with: [.variables, .extensions]) {
-        let operation = trial.travel([Exchange.usual[6]], stage, instance, settings)[0].operation
+        let operation = trial.travel([Exchange.unavailable], stage, instance, settings)[0].operation
         for (name, text) in [("variables", operation.variables), ("extensions", operation.extensions)] {
           let members = text.flatMap { try? JSONMembers(locating: Array($0.utf8).span) }
           trial.notes.expect(
@@ -46,7 +46,7 @@ extension Check {
       }
       for stage in trial.stages where stage.mutates.contains(.headers) {
         func names(_ settings: ExchangeRunner.Settings) -> [String: Int] {
-          let passage = trial.travel([Exchange.usual[6]], stage, instance, settings)[0]
+          let passage = trial.travel([Exchange.unavailable], stage, instance, settings)[0]
           let fields = stage.kind == .graphQL ? passage.operation.headers : passage.request.headers
           return Dictionary(fields.map { ($0.name.lowercased(), 1) }, uniquingKeysWith: +)
         }
@@ -78,7 +78,7 @@ extension Check {
           settings.earlierAttempts = earlier
           settings.maximumRetries = UInt32(earlier.count)
           let whole = trial.travel([exchange], stage, instance, settings)[0]
-          // Something has left the stage, so there is no other attempt.
+          // Something has left the stage, which ends the attempts.
           guard whole.attempts.count > earlier.count else { return nil }
           let passage = whole.lastAttempt
           return stage.kind == .http ? [passage.body(of: exchange) ?? []] : passage.elements.map(\.bytes)
@@ -139,9 +139,9 @@ extension Check {
       defer { instance.destroy() }
       for stage in trial.stages where stage.kind == .graphQL {
         let late = Exchange("a subscription that breaks off after a result") {
-          $0.operation = Exchange.usual[3].operation
+          $0.operation = OperationSample.subscription
           $0.results = [ResultSample(data: #"{"tick":1}"#, flags: UInt32(CRB_RESULT_HAS_NEXT))]
-          $0.ending = Exchange.usual[7].ending
+          $0.ending = Exchange.disconnected.ending
         }
         for step in trial.travel([late], stage, instance)[0].steps(of: .onError) where step.verdict == Verdict.retry {
           trial.notes.warn(

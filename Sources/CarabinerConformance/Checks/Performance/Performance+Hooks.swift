@@ -107,8 +107,10 @@ extension Check {
       let instance = try trial.instance()
       defer { instance.destroy() }
       for stage in trial.stages {
-        for (name, exchange) in LongContent.exchanges(stage.kind) {
-          compare(trial, stage, instance, name, LongContent.bytes) { exchange($0) }
+        for content in LongContent.all(stage.kind) {
+          compare(trial, stage, instance, content.name, LongContent.bytes) { bytes in
+            Exchange(content.name) { content.put(&$0, bytes) }
+          }
         }
       }
       for stage in trial.stages where stage.seesChunks {

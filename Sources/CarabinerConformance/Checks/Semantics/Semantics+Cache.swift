@@ -18,11 +18,12 @@ extension Check {
         with its length in front. Copy the bytes: addresses are used again.
         """),
     .interceptor { trial in
-      for stage in trial.stages where stage.kind == .http || stage.kind == .graphQL { try StoredAnswers(trial, stage).confuse() }
+      var hasAnswered = false
+      for stage in trial.stages where stage.kind == .http || stage.kind == .graphQL {
+        if try StoredAnswers(trial, stage).confuse() { hasAnswered = true }
+      }
       guard let stage = trial.stages.first(where: { $0.kind == .cache }) else {
-        guard trial.stages.contains(where: { $0.kind == .http || $0.kind == .graphQL }) else {
-          throw TrialNotes.Skip("it stores nothing")
-        }
+        guard hasAnswered else { throw TrialNotes.Skip("it has no cache stage, and answers no request with what it has kept") }
         return
       }
       let instance = try trial.instance()
@@ -185,11 +186,12 @@ extension Check {
         Declare CRB_PART_ERRORS in `needs`, and store a result only if `errors` is absent and CRB_RESULT_SYNTHETIC is not set.
         """),
     .interceptor { trial in
-      for stage in trial.stages where stage.kind == .http || stage.kind == .graphQL { try StoredAnswers(trial, stage).spoil() }
+      var hasAnswered = false
+      for stage in trial.stages where stage.kind == .http || stage.kind == .graphQL {
+        if try StoredAnswers(trial, stage).spoil() { hasAnswered = true }
+      }
       guard let stage = trial.stages.first(where: { $0.kind == .cache }) else {
-        guard trial.stages.contains(where: { $0.kind == .http || $0.kind == .graphQL }) else {
-          throw TrialNotes.Skip("it stores nothing")
-        }
+        guard hasAnswered else { throw TrialNotes.Skip("it has no cache stage, and answers no request with what it has kept") }
         return
       }
       let instance = try trial.instance()

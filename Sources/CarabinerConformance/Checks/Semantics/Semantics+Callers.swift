@@ -48,7 +48,7 @@ extension Check {
         broken.ending = .error(ErrorSample())
         judge(trial.travel([broken], stage, instance)[0], 0, "after a subscription")
         // A call that fails may get what was kept for that.
-        for ending in [Exchange.usual[6].ending, Exchange.usual[7].ending] {
+        for ending in [Exchange.unavailable.ending, Exchange.disconnected.ending] {
           var failed = second
           failed.results = []
           failed.chunks = []

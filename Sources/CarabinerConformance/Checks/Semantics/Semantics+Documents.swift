@@ -21,7 +21,9 @@ extension Check {
         operation_type() for the kind of the operation.
         """),
     .interceptor { trial in
-      for stage in trial.stages where stage.kind == .graphQL && stage.needs.contains(.document) {
+      let stages = trial.stages.filter { $0.kind == .graphQL && $0.needs.contains(.document) }
+      guard !stages.isEmpty else { throw TrialNotes.Skip("none of its GraphQL stages reads documents") }
+      for stage in stages {
         if !trial.options.capabilities.contains("varies") { try ignoresComments(trial, stage) }
         if stage.mutates.contains(.document) { try keepsDocuments(trial, stage) }
       }

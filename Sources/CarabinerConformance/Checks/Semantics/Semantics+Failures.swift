@@ -37,7 +37,7 @@ extension Check {
   }
 
   private static func keepsErrors(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance, _ place: String) {
-    for usual in [Exchange.usual[0], Exchange.usual[1], Exchange.usual[2]] {
+    for usual in [Exchange.usual[0], Exchange.mutation, Exchange.usual[2]] {
       var exchange = usual
       exchange.results = []
       exchange.ending = .error(ErrorSample())
@@ -47,9 +47,9 @@ extension Check {
           "on_error recovers with a result without errors, although it has seen no result", at: "\(place).on_error")
       }
     }
-    for ending in [Exchange.usual[6].ending, Exchange.usual[7].ending] {
-      _ = trial.travel([Exchange.usual[1]], stage, instance)
-      var failed = Exchange.usual[1]
+    for ending in [Exchange.unavailable.ending, Exchange.disconnected.ending] {
+      _ = trial.travel([Exchange.mutation], stage, instance)
+      var failed = Exchange.mutation
       failed.name = "a mutation that fails, after an equal one"
       failed.results = []
       failed.ending = ending

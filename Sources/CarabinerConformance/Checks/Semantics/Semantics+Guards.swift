@@ -20,7 +20,9 @@ extension Check {
       let names = trial.words.names.filter { seen.insert($0.lowercased()).inserted }
       let cookies = HeaderSample(
         name: "Cookie", value: (usualCookies + trial.words.names).map { "\($0)=\(value)" }.joined(separator: "; "))
-      for stage in trial.stages where stage.kind == .graphQL || stage.kind == .http {
+      let stages = trial.stages.filter { $0.kind == .graphQL || $0.kind == .http }
+      guard !stages.isEmpty else { throw TrialNotes.Skip("it has neither a GraphQL nor an HTTP stage") }
+      for stage in stages {
         for kind in Exchange.usual.prefix(2) {
           // Each on its own instance, because a stage may also count calls.
           func passage(_ changed: String, _ others: [String]) throws -> ExchangeResult {

@@ -120,60 +120,50 @@ extension Check {
   /// The names of headers that a plugin hides by itself, in the usual spelling, and discloses in another one.
   private static func disclosedSpellings(_ trial: InterceptorTrial, _ stage: StageHooks) throws -> [String] {
     let names = ["Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-Api-Key", "X-Auth-Token", "X-Csrf-Token"]
-    var generator = SeededGenerator(trial.options.seed)
-    func disclosed(_ change: (String) -> String) throws -> Set<String> {
-      var secrets = SecretSearch()
-      let fields = names.map { name in
-        let secret = SecretText.make(&generator)
-        secrets.add(name, secret)
-        return HeaderSample(name: change(name), value: "id=\(secret)")
-      }
-      let exchanges = [Exchange("a query"), Exchange.usual[6], Exchange("an answer with status 500") { $0.head.status = 500 }].map
-      {
-        var exchange = $0
-        exchange.operation.headers += fields
-        exchange.request.headers += fields
-        exchange.head.headers += fields
-        return exchange
-      }
-      let instance = try trial.instance()
-      trial.testHost.openLedger()
-      _ = trial.travel(exchanges, stage, instance)
-      let handed = trial.testHost.takeLedger().filter(isPublic)
-      instance.destroy()
-      // One line may have several of them.
-      return Set(handed.flatMap { secrets.findAll(in: $0.bytes) })
+    let exchanges = [
+      Exchange("a query"), Exchange.unavailable, Exchange("an answer with status 500") { $0.head.status = 500 },
+    ]
+    let forms: [(String) -> String] = [{ $0 }, { $0.lowercased() }, { $0.uppercased() }]
+    return try disclosed(names, forms, trial, stage, exchanges, in: isPublic) { exchange, secrets, spelling in
+      exchange.add(secrets.map { HeaderSample(name: spelling($0), value: "id=\($1)") })
     }
-    let usual = try disclosed { $0 }
-    return try disclosed { $0.lowercased() }.union(disclosed { $0.uppercased() }).subtracting(usual).sorted()
   }
 
   /// The names of variables that a plugin hides, and discloses inside of another one.
   private static func disclosedMembers(_ trial: InterceptorTrial, _ stage: StageHooks) throws -> [String] {
     let names = ["password", "token", "secret", "accessToken", "refreshToken", "apiKey", "pin", "cardNumber"]
+    let exchanges = [Exchange("a query"), Exchange.mutation, Exchange.unavailable, Exchange.disconnected, Exchange.usual[4]]
+    let forms: [(String) -> String] = [{ "{\($0)}" }, { "{\"input\":{\($0)}}" }, { "{\"inputs\":[{\($0)}]}" }]
+    return try disclosed(names, forms, trial, stage, exchanges, in: isLogged) { exchange, secrets, place in
+      exchange.operation.variables = place(secrets.map { "\"\($0)\":\"\($1)\"" }.joined(separator: ","))
+    }
+  }
+
+  /// The names whose secrets show in one of the later forms and not in the first one, in bytes that `isRead` selects.
+  private static func disclosed<Form>(
+    _ names: [String], _ forms: [Form], _ trial: InterceptorTrial, _ stage: StageHooks, _ exchanges: [Exchange],
+    in isRead: (HandedBytes) -> Bool, adding add: (inout Exchange, [(String, String)], Form) -> Void
+  ) throws -> [String] {
     var generator = SeededGenerator(trial.options.seed)
-    func disclosed(_ place: (String) -> String) throws -> Set<String> {
-      var secrets = SecretSearch()
-      let members = names.map { name in
-        let secret = SecretText.make(&generator)
-        secrets.add(name, secret)
-        return "\"\(name)\":\"\(secret)\""
-      }
-      let exchanges = [Exchange.usual[0], Exchange.usual[1], Exchange.usual[6], Exchange.usual[7], Exchange.usual[4]].map {
-        var exchange = $0
-        exchange.operation.variables = place(members.joined(separator: ","))
-        return exchange
-      }
+    let found = try forms.map { form -> Set<String> in
+      var search = SecretSearch()
+      let secrets = names.map { ($0, SecretText.make(&generator)) }
+      for (name, secret) in secrets { search.add(name, secret) }
       let instance = try trial.instance()
       trial.testHost.openLedger()
-      _ = trial.travel(exchanges, stage, instance)
-      let handed = trial.testHost.takeLedger().filter { $0.slot == .log }
+      for var exchange in exchanges {
+        add(&exchange, secrets, form)
+        _ = trial.travel([exchange], stage, instance)
+      }
+      let handed = trial.testHost.takeLedger().filter(isRead)
       instance.destroy()
-      return Set(handed.flatMap { secrets.findAll(in: $0.bytes) })
+      // One line may have several of them.
+      return Set(handed.flatMap { search.findAll(in: $0.bytes) })
     }
-    let usual = try disclosed { "{\($0)}" }
-    return try disclosed { "{\"input\":{\($0)}}" }.union(disclosed { "{\"inputs\":[{\($0)}]}" }).subtracting(usual).sorted()
+    return found.dropFirst().reduce(into: Set()) { $0.formUnion($1) }.subtracting(found.first ?? []).sorted()
   }
+
+  private static func isLogged(_ entry: HandedBytes) -> Bool { entry.slot == .log }
 
   /// Whether others can see it. A marked header is protected, and a request body goes to the server that gets the secret anyway.
   private static func isPublic(_ entry: HandedBytes) -> Bool {

@@ -18,24 +18,29 @@ struct StoredAnswers {
 
   private var place: String { "\(trial.interceptor.id) \(stage.kind.rawValue)" }
 
-  /// Asks for one of two requests after the other was answered.
-  func confuse() throws {
+  /// Asks for one of two requests after the other was answered; false if it keeps no answer.
+  func confuse() throws -> Bool {
+    var hasAnswered = false
     for method in Self.methods {
       for (difference, first, second) in CacheConfusion.all {
         let (write, read) = (exchange(first, method), exchange(second, method))
         guard try answers(write, after: write) else { continue }
+        hasAnswered = true
         trial.notes.expect(
           try !answers(read, after: write), "it answers a request with the answer of another one that differs in \(difference)",
           at: place)
       }
     }
+    return hasAnswered
   }
 
-  /// Asks for a request again whose answer must not be kept.
-  func spoil() throws {
+  /// Asks for a request again whose answer must not be kept; false if it keeps no answer.
+  func spoil() throws -> Bool {
+    var hasAnswered = false
     for method in Self.methods {
       let good = exchange(OperationSample(), method)
       guard try answers(good, after: good) else { continue }
+      hasAnswered = true
       for (name, change) in faults(stage.kind) {
         var bad = good
         bad.name = "an answer \(name)"
@@ -44,6 +49,7 @@ struct StoredAnswers {
           try !answers(good, after: bad), "it keeps an answer \(name), and gives it to the next request", at: place)
       }
     }
+    return hasAnswered
   }
 
   /// Whether a stage answers a request with what it has kept of an earlier one.
@@ -59,7 +65,7 @@ struct StoredAnswers {
   }
 
   private func faults(_ kind: StageKind) -> [(String, (inout Exchange) -> Void)] {
-    let broken = Exchange.usual[7].ending
+    let broken = Exchange.disconnected.ending
     guard kind == .http else {
       return [
         ("of which the rest has not come", { $0.results[0].flags = UInt32(CRB_RESULT_HAS_NEXT) }),

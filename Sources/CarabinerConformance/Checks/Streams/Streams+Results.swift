@@ -52,7 +52,7 @@ extension Check {
         // Whether the results of equal subscriptions, one after the other, reach their consumers.
         let delivered = [1, 1, 2, 2].map { number in
           let event = Exchange("a subscription with the event \(number)") {
-            $0.operation = Exchange.usual[3].operation
+            $0.operation = OperationSample.subscription
             $0.results = [ResultSample(data: #"{"tick":\#(number)}"#, flags: UInt32(CRB_RESULT_HAS_NEXT))]
           }
           return trial.travel([event], stage, instance)[0].hasForwarded

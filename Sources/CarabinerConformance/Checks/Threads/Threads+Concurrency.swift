@@ -1,5 +1,4 @@
 internal import CCarabiner
-internal import CTestHost
 internal import CarabinerABI
 internal import CarabinerBridge
 internal import Glibc
@@ -45,19 +44,17 @@ extension Check {
           }
         }
         for thread in crowd { thread.join() }
-        try sendNews(trial, stage, rounds)
-        try sendTwins(trial, stage, rounds)
-        if !varies, stage.kind != .cache { try compareContents(trial, stage, rounds) }
-        if stage.kind == .cache { try readTogether(trial, stage, rounds) }
+        try AlignedThreads(stage).run {
+          try sendNews(trial, stage, rounds)
+          try sendTwins(trial, stage, rounds)
+          if !varies, stage.kind != .cache { try compareContents(trial, stage, rounds) }
+          if stage.kind == .cache { try readTogether(trial, stage, rounds) }
+        }
       }
     })
 
   /// Sends names, callers and contents on all threads that the instance has not seen before.
   private static func sendNews(_ trial: InterceptorTrial, _ stage: StageHooks, _ rounds: Int) throws {
-    let names = trial.words.names.filter { $0.lowercased() != "content-type" }.prefix(12)
-    LockWatch().begin(stage)
-    CTestHost_alignThreads(1)
-    defer { CTestHost_alignThreads(0) }
     // Tables of an instance have a limit, after which nothing is new to them.
     for _ in 0..<8 {
       let instance = try trial.instance()
@@ -70,11 +67,8 @@ extension Check {
               $0.operation.name = name
               $0.operation.document = "query \(name) { books { id } }"
               $0.operation.variables = "{\"first\":\(thread * 100_000 + number)}"
-              let fields =
-                [HeaderSample(name: "Authorization", value: "Bearer \(name)", isSensitive: true)]
-                + names.map { HeaderSample(name: $0, value: name) }
-              $0.operation.headers += fields
-              $0.request.headers += fields
+              let caller = HeaderSample(name: "Authorization", value: "Bearer \(name)", isSensitive: true)
+              $0.add([caller] + trial.words.fields(name).prefix(12))
               $0.request.url = "https://\(name.lowercased()).example/graphql"
             }
             _ = trial.travel([news], stage, instance)
@@ -90,13 +84,9 @@ extension Check {
     let instance = try trial.instance()
     defer { instance.destroy() }
     func twin(_ number: Int) -> Exchange {
-      var exchange = Exchange.usual[1]
+      var exchange = Exchange.mutation
       exchange.name = "one of equal mutations"
-      let fields = trial.words.names.filter { $0.lowercased() != "content-type" }.map {
-        HeaderSample(name: $0, value: "twin-0123456789abcdef-\(number)")
-      }
-      exchange.operation.headers += fields
-      exchange.request.headers += fields
+      exchange.add(trial.words.fields("twin-0123456789abcdef-\(number)"))
       return exchange
     }
     func passes(_ exchange: Exchange) -> Bool {
@@ -104,13 +94,8 @@ extension Check {
     }
     let first = twin(-1)
     guard passes(first), !passes(first), passes(twin(-2)) else { return }
-    LockWatch().begin(stage)
-    CTestHost_alignThreads(1)
-    defer { CTestHost_alignThreads(0) }
     let meeting = Meeting()
-    let passed = (0..<2).map { _ in
-      Locked([Int]())
-    }
+    let passed = (0..<2).map { _ in Locked([Int]()) }
     let threads = passed.map { passed in
       TestHostThread {
         for number in 0..<(rounds * 40) {
@@ -176,9 +161,6 @@ extension Check {
     func answers() -> [String] { trial.travel(exchanges, stage, instance).map(\.fingerprint) }
     let (first, expected) = (answers(), answers())
     guard first == expected else { return }
-    LockWatch().begin(stage)
-    CTestHost_alignThreads(1)
-    defer { CTestHost_alignThreads(0) }
     let crowd = exchanges.indices.map { index in
       TestHostThread {
         for _ in 0..<(rounds * 3) where trial.travel([exchanges[index]], stage, instance)[0].fingerprint != expected[index] {
@@ -292,9 +274,7 @@ extension Check {
     guard let outer = trial.stages.first(where: { $0.kind == .graphQL }),
       let inner = trial.stages.first(where: { $0.kind == .http })
     else { return }
-    let fields = trial.words.names.filter { $0.lowercased() != "content-type" }.map {
-      HeaderSample(name: $0, value: "of-one-caller")
-    }
+    let fields = trial.words.fields("of-one-caller")
     let exchange = Exchange("a call through two stages") {
       $0.operation.headers += fields
       $0.operation.variables = "{\(trial.words.names.map { "\($0.json):\"of-one-caller\"" }.joined(separator: ","))}"

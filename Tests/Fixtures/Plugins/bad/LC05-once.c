@@ -7,7 +7,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int is_read;
-static char name[65] = "nobody";
+static char name[65] = "books";
 
 /* The schema permits one member, {"name":"x"}: its value is between the third and the fourth quote. */
 static void read_name(crb_view config) {

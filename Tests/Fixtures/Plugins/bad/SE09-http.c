@@ -1,4 +1,4 @@
-/* Answers a request with the response to an equal one, whoever asks. */
+/* Answers a request with the response to an equal one of any caller. */
 #define _GNU_SOURCE
 #include <carabiner.h>
 

@@ -1,0 +1,16 @@
+internal import CTestHost
+
+/// Threads that leave a function of the host, or take the same lock, at the same moment, so that what they do next overlaps.
+struct AlignedThreads {
+  private let stage: StageHooks
+
+  init(_ stage: StageHooks) { self.stage = stage }
+
+  /// Runs work whose threads are aligned.
+  func run(_ work: () throws -> Void) rethrows {
+    LockWatch().begin(stage)
+    CTestHost_alignThreads(1)
+    defer { CTestHost_alignThreads(0) }
+    try work()
+  }
+}
