@@ -59,6 +59,16 @@ struct SchemaCommandTests {
     #expect(try await run("print", "b.graphqls").output.contains("type Room"))
   }
 
+  @Test("schema.2: what graphene answers is the schema that graphene prints")
+  func fetchingFromGraphene() async throws {
+    let graphene = try await GrapheneServer()
+    #expect(try await run("fetch", graphene.endpoint, "-o", "fetched.graphqls").errors.isEmpty)
+    let printed = try await ToolRun(URL(filePath: "/usr/bin/curl"), ["-s", "\(graphene.endpoint)schema"], in: folder.url)
+    try Data(printed.output.utf8).write(to: folder.file("printed.graphqls"))
+    let found = try await run("diff", "--fail-on", "safe", "printed.graphqls", "fetched.graphqls")
+    #expect(found.status == 0 && printed.output.contains("union Found = Book | Author"), "\(found.output)\(printed.output)")
+  }
+
   @Test(
     "generate.14: a server without introspection is said, after it was asked for each edition",
     arguments: [

@@ -63,6 +63,14 @@ public final class AriadneServer: PeerServer, @unchecked Sendable {
   public init(_ arguments: [String] = []) async throws { try await super.init(script: "ariadne_server.py", arguments) }
 }
 
+/// Graphene on uvicorn.
+public final class GrapheneServer: PeerServer, @unchecked Sendable {
+  /// The URL of its GraphQL endpoint.
+  public var endpoint: String { "http://127.0.0.1:\(port)/" }
+
+  public init() async throws { try await super.init(script: "graphene_server.py", []) }
+}
+
 /// A Connect server, by connect-python on uvicorn.
 public final class ConnectServer: PeerServer, @unchecked Sendable {
   /// The URL in front of the services.
