@@ -154,7 +154,9 @@ let package = Package(
       swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
     .testTarget(
       name: "CarabinerPipelineTests",
-      dependencies: ["CarabinerPipeline", "Carabiner", "CarabinerCurl", "PipelineSamples", "ScriptedServer", "TestTools"],
+      dependencies: [
+        "CarabinerPipeline", "Carabiner", "CarabinerCurl", "GeneratedSample", "PipelineSamples", "ScriptedServer", "TestTools",
+      ],
       // As in programs of users, members of the types that both generations share need no import of the core.
       swiftSettings: [.enableUpcomingFeature("ExistentialAny"), .strictMemorySafety(), .treatAllWarnings(as: .error)]),
     // Checks that hold for all inputs. libFuzzer runs them, and a test repeats its findings.
@@ -578,6 +580,8 @@ if !librariesOnly {
       name: "TypedClient", dependencies: ["Carabiner", "CarabinerCurl"],
       path: "Tests/Examples/TypedClient/Sources/TypedClient", plugins: ["CarabinerGenerate"]),
     .executableTarget(
+      name: "MovedClient", dependencies: ["Carabiner", "CarabinerCurl"], path: "Tests/Examples/MovedClient/Sources/BookShelf"),
+    .executableTarget(
       name: "NativeInterceptor", dependencies: ["Carabiner", "CarabinerHost"],
       path: "Tests/Examples/NativeInterceptor/Sources/NativeInterceptor"),
     .executableTarget(
@@ -669,7 +673,7 @@ if !librariesOnly {
         "CallbackClient", "Carabiner", "CarabinerBridge", "CarabinerCommand", "CarabinerCurl", "CarabinerDigest",
         "CarabinerGateway", "CarabinerHost", "CarabinerLauncher", "CarabinerManifest", "CarabinerWire", "CarabinerWorker",
         "CommandTools", "ConnectCalls", "DelegateClient", "EmbeddedClient", "EmbeddedGateway", "LegacyClient",
-        "NativeInterceptor", "ScriptedServer", "TestTools", "TypedClient", "WatchedQuery", "carabiner-generate",
+        "MovedClient", "NativeInterceptor", "ScriptedServer", "TestTools", "TypedClient", "WatchedQuery", "carabiner-generate",
         .product(name: "Logging", package: "swift-log"),
       ],
       exclude: ["Golden"],

@@ -1,6 +1,7 @@
 import CarabinerPipeline
 import Dispatch
 import Foundation
+import GeneratedSample
 import PipelineSamples
 import ScriptedServer
 import TestTools
@@ -18,6 +19,19 @@ struct SampleTests {
     #expect(network.journal.entries == ["request Hero", "status 200", "body \(heroJSON)"])
     #expect(server.requests.first?.header("Authorization") == "Bearer renewed-1")
     #expect(server.requests.first?.header("X-App") == "sample")
+  }
+
+  @Test("generate.9: generated operations work with the client of 1.x, from the server and from the store")
+  func generatedOperation() async throws {
+    let body = #"{"data":{"__typename":"Query","books":[{"__typename":"Book","title":"Solaris"}],"shelves":[]}}"#
+    let service = try Service { _, peer in try peer.json(body) }
+    for count in 1...2 {
+      let results = Results<BooksQuery.Data>()
+      service.client.fetch(query: BooksQuery(first: .some(1)), queue: service.queue) { results.add($0) }
+      #expect(await eventually { (try? results.all.first?.get().data?.books.map(\.title)) == ["Solaris"] })
+      #expect(service.server.requests.count == 1, "fetch \(count)")
+    }
+    #expect(service.server.requests.first.map { String(decoding: $0.body, as: UTF8.self) }?.contains(#""first":1"#) == true)
   }
 
   @Test("J1.10: a response logger in the wrong place gives its error and then the result")

@@ -5,6 +5,7 @@ extension ApolloStore {
   ///
   /// - Parameter body: Must use the transaction and not the store itself.
   /// - Throws: The error of the body; ``StoreError`` with code `reentrantTransaction`.
+  @discardableResult
   public func withinReadTransaction<Result>(
     _ body: (ReadTransaction) async throws -> Result
   ) async throws -> Result {
@@ -24,6 +25,7 @@ extension ApolloStore {
   ///
   /// - Parameter body: Must use the transaction and not the store itself.
   /// - Throws: The error of the body or of the cache; ``StoreError`` with code `reentrantTransaction`, or `conflict`: begin again.
+  @discardableResult
   public func withinReadWriteTransaction<Result>(
     _ body: (ReadWriteTransaction) async throws -> Result
   ) async throws -> Result {
