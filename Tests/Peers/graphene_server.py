@@ -12,7 +12,7 @@ from fastapi import FastAPI, Request, Response
 
 
 class Genre(graphene.Enum):
-    """What a book is."""
+    """The kind of a book."""
 
     NOVEL = "novel"
     POETRY = "poetry"
