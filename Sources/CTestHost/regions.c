@@ -13,7 +13,7 @@
 #define REGIONS_MAX 65536
 #define TOUCHES_MAX 64
 
-enum { FREE, WRITABLE, READABLE, ENDED, OPENED };
+enum { FREE, WRITABLE, READABLE, ARMED, ENDED, OPENED };
 
 /* [start, start + inside) are the readable pages, followed by an unreadable one.  The bytes end where that page begins; or, if `is_first`,
  * they begin where the readable pages begin, behind an unreadable one. */
@@ -30,6 +30,7 @@ static _Atomic uint32_t used; /* regions ever used, which a fault searches */
 static _Atomic uint32_t next_free;
 static struct CTestHost_touch touches[TOUCHES_MAX];
 static _Atomic size_t touch_count;
+static void (*_Atomic on_touch)(void);
 static size_t page;
 static _Atomic int places_first;
 
@@ -95,6 +96,13 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
     uint32_t state = atomic_load(&region->state);
     if (state == FREE || !region->start) continue;
     if (address < region->start - (region->is_first ? page : 0) || address >= region->start + region->inside + page) continue;
+    if (state == ARMED) {
+      void (*touched)(void) = atomic_load(&on_touch);
+      if (touched) touched();
+      mprotect(region->start, region->inside, PROT_READ);
+      atomic_compare_exchange_strong(&region->state, &state, READABLE);
+      return;
+    }
     uint8_t *bytes = bytes_of(region);
     int is_inside = address >= bytes && address < bytes + region->count;
     if (state != OPENED) CTestHost_reportTouch(state == ENDED ? CTESTHOST_LATE : is_inside ? CTESTHOST_WRITTEN : CTESTHOST_BEYOND, number, address - bytes);
@@ -185,6 +193,13 @@ void CTestHost_protectRegion(uint32_t number) {
   struct region *region = live(number);
   if (!region || mprotect(region->start, region->inside, PROT_READ) != 0) return;
   atomic_store(&region->state, READABLE);
+}
+
+void CTestHost_armRegion(uint32_t number, void (*touched)(void)) {
+  struct region *region = live(number);
+  if (!region || mprotect(region->start, region->inside, PROT_NONE) != 0) return;
+  atomic_store(&on_touch, touched);
+  atomic_store(&region->state, ARMED);
 }
 
 void CTestHost_endRegion(uint32_t number) {

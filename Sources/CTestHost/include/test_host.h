@@ -101,6 +101,8 @@ void *CTestHost_newRegion(size_t count, uint32_t *region);
 void CTestHost_placeRegions(int at_start);
 /* Makes the bytes read-only. */
 void CTestHost_protectRegion(uint32_t region);
+/* Calls `touched` when read-only bytes are read for the first time, before the read. */
+void CTestHost_armRegion(uint32_t region, void (*touched)(void));
 /* Makes the bytes inaccessible. */
 void CTestHost_endRegion(uint32_t region);
 /* Frees the pages; its number is used again, its addresses are not. */

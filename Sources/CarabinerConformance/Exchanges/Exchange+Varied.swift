@@ -152,6 +152,18 @@ extension Exchange {
     ]
   }
 
+  /// Members of which many plugins hide or cut the values.
+  private static let usualMembers = [
+    "email", "phone", "name", "card", "iban", "password", "token", "secret", "ssn", "address", "description",
+  ]
+
+  /// JSON texts with escapes at the places where a plugin cuts: in long ones, and before the last characters of short ones.
+  private static let escaped =
+    ["", "a", "ab", "abc"].map { "\"\($0)\(String(repeating: #"\ud83d\ude00 b"#, count: 200))\"" }
+    + (0...8).flatMap { count in
+      [#"\""#, #"\\"#, #"\u00e9"#, #"\ud83d\ude00"#].map { "\"ann \($0)\(String(repeating: "1", count: count))\"" }
+    }
+
   private static func results(_ words: Vocabulary) -> [Exchange] {
     let numbers = #""large":9007199254740993,"exact":0.1000000000000000055,"price":12.50,\#(ForeignMembers.text)"#
     let members =
@@ -160,7 +172,10 @@ extension Exchange {
         "\"\(long)\"",
       ]
       + foreign.map { "\"\($0)\"" }
-    let objects = members.map { value in "{" + words.names.map { "\"\($0)\":\(value)" }.joined(separator: ",") + ",\(numbers)}" }
+    let names = words.names + usualMembers.filter { !words.names.contains($0) }
+    let objects = (members + escaped).map { value in
+      "{" + names.map { "\"\($0)\":\(value)" }.joined(separator: ",") + ",\(numbers)}"
+    }
     let phrases = JSONValue.array((words.phrases + words.names).map { .string("see \($0) or \($0): there") }).serializedText
     var samples: [(String, ResultSample)] = objects.map {
       ("members \($0.prefix(40))", ResultSample(data: $0, extensions: #"{"others":{"keep":1}}"#))

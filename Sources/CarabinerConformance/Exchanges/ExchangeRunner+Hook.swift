@@ -23,8 +23,11 @@ extension ExchangeRunner {
       call.staged = Staged()
       call.refusedElements = 0
       call.token = .none
-      return event(&call.memory)
+      let event = event(&call.memory)
+      if settings.cancelsAtRead == hook { call.memory.arm() }
+      return event
     }
+    let firstRead = settings.cancelsAtRead == hook ? FirstRead { [self] in cancel(call) } : nil
     testHost.enter(place)
     if let schedule = settings.schedule {
       testHost.timers.setPace(.held)
@@ -39,6 +42,7 @@ extension ExchangeRunner {
     let canceller = settings.cancelsDuring == hook ? TestHostThread { self.cancel(call) } : nil
     defer { canceller?.join() }
     var verdict = settings.changesThreads ? TestHostThread.run(stack: settings.stackBytes, work) ?? Verdict.fail : work()
+    firstRead?.end()
     settings.aroundHooks?(false, hook)
     let isLate = testHost.setInterruption(nil)
     let wasPending = verdict == Verdict.pending

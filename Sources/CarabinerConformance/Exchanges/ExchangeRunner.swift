@@ -24,6 +24,8 @@ internal import CarabinerBridge
     var earlierAttempts: [Exchange] = []
     /// The hook during which another thread cancels the call.
     var cancelsDuring: Hook?
+    /// The hook in which another thread cancels the call when the plugin reads the event for the first time.
+    var cancelsAtRead: Hook?
     /// How often all results, or all chunks, are sent.
     var repetitions = 1
     /// Whether the answers of hooks are kept.
@@ -61,15 +63,17 @@ internal import CarabinerBridge
     var passage = ExchangeResult(exchange)
     var isInside = true
     let others = Array(repeating: exchange, count: Int(settings.forcedRetries))
-    for (number, attempt) in (settings.earlierAttempts + [exchange] + others).enumerated()
-    where isInside && (number == 0 || !hasForwarded(passage)) {
-      if number > 0 { beginAttempt(of: call, exchange) }
+    let attempts = settings.earlierAttempts + [exchange] + others
+    // A host refuses a retry once a result was delivered. The chunks of an HTTP stage are not results yet.
+    for (number, attempt) in attempts.enumerated()
+    where isInside && (number == 0 || hooks.kind == .http || !hasForwarded(passage)) {
+      beginAttempt(of: call, attempt, number)
       isInside = begin(call, attempt, &passage)
       if isInside { onward(call, attempt, &passage) }
     }
     // A retry keeps the stage's state. After an element was delivered, a host refuses it.
     while isInside, passage.verdict == Verdict.retry, !hasForwarded(passage), call.attempt < settings.maximumRetries {
-      beginAttempt(of: call, exchange)
+      beginAttempt(of: call, exchange, call.attempt + 1)
       isInside = begin(call, exchange, &passage)
       if isInside { onward(call, exchange, &passage) }
     }
@@ -119,7 +123,7 @@ internal import CarabinerBridge
       guard verdict == Verdict.retry, call.attempt < settings.maximumRetries else {
         return verdict == Verdict.continue || (hooks.kind == .cache && verdict == Verdict.respond)
       }
-      beginAttempt(of: call, exchange)
+      beginAttempt(of: call, exchange, call.attempt + 1)
     }
   }
 
@@ -131,9 +135,9 @@ internal import CarabinerBridge
   /// Changes the call under its lock, because other threads of the plugin may read the attempt or the head at any time.
   ///
   /// Each attempt has the operation as staged, and an HTTP request that is built again.
-  private func beginAttempt(of call: TestHostCall, _ exchange: Exchange) {
+  private func beginAttempt(of call: TestHostCall, _ exchange: Exchange, _ number: some BinaryInteger) {
     testHost.state.withLock { _ in
-      call.attempt += 1
+      call.attempt = UInt32(number)
       call.request = exchange.request
       call.head = nil
     }
@@ -216,6 +220,7 @@ internal import CarabinerBridge
         })
     case .cancel:
       passage.wasCancelled = true
+    case .hidden: break
     }
   }
 

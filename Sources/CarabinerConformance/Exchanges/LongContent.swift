@@ -57,6 +57,14 @@ enum LongContent {
           return "query Books { books { ...F0 } } \(fragments.joined(separator: " ")) fragment F\(depth) on Book { id }"
         }
       ),
+      (
+        "a document whose fragments consist of the next one, twice",
+        { count in
+          let depth = count > bytes ? 22 : 8
+          let fragments = (0..<depth).map { "fragment F\($0) on Book { ...F\($0 + 1) ...F\($0 + 1) }" }
+          return "query Books { books { ...F0 } } \(fragments.joined(separator: " ")) fragment F\(depth) on Book { id }"
+        }
+      ),
       ("a document with a long comment", { "query Books { books { id } } # " + String(repeating: "a", count: $0) }),
       (
         "a document with much white space",

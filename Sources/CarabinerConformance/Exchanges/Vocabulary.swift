@@ -25,10 +25,10 @@ struct Vocabulary: Sendable {
   private static let maximumNames = 64
   private static let maximumPhrases = 32
   private static let lengths = 3...40
-  /// Names that plugins in other languages may look for, whose texts have no ends in the file.
+  /// Names that plugins may look for whose texts have no ends in the file, as in Rust, or are parts of instructions, as in C++.
   private static let usualNames = [
-    "id", "email", "name", "token", "price", "Authorization", "X-Tenant", "X-User", "X-Request-Id", "Accept-Language",
-    "traceparent",
+    "id", "email", "name", "token", "price", "Authorization", "X-Tenant", "X-User", "X-User-Id", "X-Request-Id", "X-Api-Key",
+    "X-CSRF-Token", "Accept-Language", "traceparent",
   ]
 
   /// Reads the texts in the constants of a plugin's file.

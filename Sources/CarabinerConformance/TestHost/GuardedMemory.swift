@@ -53,6 +53,11 @@ internal import Synchronization
     if let region { CTestHost_protectRegion(region) }
   }
 
+  /// Makes the first read of the bytes that an event names call ``FirstRead/happens()``. The event itself was lent last.
+  func arm() {
+    for region in lent.dropLast() { CTestHost_armRegion(region) { FirstRead.happens() } }
+  }
+
   /// A view of a copy of these bytes.
   mutating func view(_ bytes: [UInt8], named name: String) -> crb_view {
     let (memory, region) = unsafe room(bytes.count, named: name)

@@ -84,6 +84,8 @@ struct Exchange: Sendable {
     case end
     case error(ErrorSample)
     case cancel
+    /// Another stage asks for another attempt, before this one learns how the attempt ended.
+    case hidden
   }
 
   /// Its name in messages.
@@ -100,6 +102,15 @@ struct Exchange: Sendable {
   init(_ name: String, _ change: (inout Exchange) -> Void = { _ in }) {
     self.name = name
     change(&self)
+  }
+
+  /// The call without results, of which another stage asks for another attempt.
+  var hidden: Exchange {
+    var attempt = self
+    attempt.results = []
+    attempt.chunks = []
+    attempt.ending = .hidden
+    return attempt
   }
 
   /// Adds fields to the operation, the request and the response.

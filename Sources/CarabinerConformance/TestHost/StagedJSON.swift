@@ -15,6 +15,26 @@ enum StagedJSON {
     return (try? JSONValue(parsing: withoutSurrogates(bytes)))?.object
   }
 
+  /// Whether an escape such as `\ud83d` has no partner, so that its text has half of a character.
+  static func hasHalf(_ bytes: [UInt8]) -> Bool {
+    func unit(_ index: Int) -> UInt16? {
+      guard index + 6 <= bytes.count, bytes[index] == escape[0], bytes[index + 1] == escape[1] else { return nil }
+      return UInt16(String(decoding: bytes[(index + 2)..<(index + 6)], as: UTF8.self), radix: 16)
+    }
+    var index = 0
+    while let next = bytes[index...].firstIndex(of: escape[0]) {
+      index = next
+      guard let first = unit(index) else {
+        index = min(index + 2, bytes.count)
+        continue
+      }
+      let isPair = (0xD800...0xDBFF).contains(first) && unit(index + 6).map { (0xDC00...0xDFFF).contains($0) } ?? false
+      if (0xD800...0xDFFF).contains(first), !isPair { return true }
+      index += isPair ? 12 : 6
+    }
+    return false
+  }
+
   private static func isTooDeep(_ bytes: [UInt8]) -> Bool {
     var (depth, deepest, isText) = (0, 0, false)
     var index = 0

@@ -23,6 +23,12 @@ extension TestHost {
         if call.isMalformed { return Status.invalid }
         return state.complain(call, "SE05", .failure, "emit() was given a result that is not a JSON object", Status.invalid)
       }
+      if isResult, StagedJSON.hasHalf(bytes), !call.hasHalves {
+        state.note(
+          Finding(
+            "SE05", .failure, "emit() was given a result with half of a character: it cuts between the two escapes of one",
+            place: call.place))
+      }
       call.staged.elements.append(Staged.Element(kind: kind, bytes: bytes, flags: flags))
       return Status.ok
     }

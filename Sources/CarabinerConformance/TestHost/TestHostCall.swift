@@ -58,6 +58,7 @@ internal import Glibc
   var blamesPlugin = false
   var isOver = false
   var attempt: UInt32 = 0
+  private let exchange: Exchange
   var deadline: UInt64 = .max
   var baggage: [crb_key: BaggageValue] = [:]
   /// Bytes given out by scratch(), which live as long as the call.
@@ -79,6 +80,12 @@ internal import Glibc
     guardedScratch = GuardedMemory(isGuarded: isGuarded)
     operation = exchange.operation
     request = exchange.request
+    self.exchange = exchange
+  }
+
+  /// Whether a text that the plugin gets has half of a character.
+  var hasHalves: Bool {
+    exchange.results.contains { StagedJSON.hasHalf(Array($0.json.utf8)) } || StagedJSON.hasHalf(Array(exchange.chunks.joined()))
   }
 
   /// Whether the calling thread runs the hook, or speaks for it.

@@ -24,7 +24,13 @@ internal import Synchronization
     var entries: [Entry] = []
     var next: UInt64 = 1
     var hasThread = false
+    var beginsAtCancel = false
+    /// How many works have begun at their cancellation, and have not ended.
+    var begun = 0
   }
+
+  /// How long work takes to begin that was due just before it was cancelled.
+  private static let beginMicroseconds: UInt32 = 20_000
 
   private let state = Locked(State())
   private let bell = TestHostBell()
@@ -70,16 +76,31 @@ internal import Synchronization
     TestHostThread { for entry in work { entry.work() } }.join()
   }
 
+  /// Makes each cancellation come too late: the work has just been given to a thread, which begins it a little later.
+  func beginAtCancel(_ isSo: Bool) { state.withLock { $0.beginsAtCancel = isSo } }
+
   /// Cancels work.
   ///
   /// - Returns: False if it ran, is running or was cancelled before.
   func cancel(_ number: UInt64) -> Bool {
-    state.withLock { state in
-      guard let index = state.entries.firstIndex(where: { $0.number == number }) else { return false }
-      state.entries.remove(at: index)
-      return true
+    let (entry, begins) = state.withLock { state -> (Entry?, Bool) in
+      guard let index = state.entries.firstIndex(where: { $0.number == number }) else { return (nil, false) }
+      if state.beginsAtCancel { state.begun += 1 }
+      return (state.entries.remove(at: index), state.beginsAtCancel)
     }
+    guard let entry else { return false }
+    guard begins else { return true }
+    TestHostThread.detach {
+      usleep(Self.beginMicroseconds)
+      entry.work()
+      self.state.withLock { $0.begun -= 1 }
+      self.bell.ring()
+    }
+    return false
   }
+
+  /// Waits for work that began at its cancellation.
+  func waitForBegun() { _ = bell.wait(.seconds(10)) { self.state.withLock { $0.begun } == 0 } }
 
   /// How many works are waiting.
   var count: Int { state.withLock { $0.entries.count } }

@@ -11,10 +11,13 @@ final class BlockingClock: Sendable {
     var least: [Hook: UInt64] = [:]
     var most: [Hook: UInt64] = [:]
     var blocks: [Hook: Int] = [:]
+    var waits: [Hook: Int] = [:]
   }
 
   /// The longest a hook may take, in nanoseconds.
   static let limit: UInt64 = 100_000_000
+  /// A shorter time, which a hook may take a few times.
+  static let shortWait: UInt64 = 5_000_000
 
   private let state = Mutex(State())
   /// The kernel's counters of the thread that created this clock. The file stays open, because it is read twice per hook.
@@ -37,6 +40,7 @@ final class BlockingClock: Sendable {
       let time = wall > ready ? wall - ready : 0
       state.least[hook] = min(state.least[hook] ?? .max, time)
       state.most[hook] = max(state.most[hook] ?? 0, time)
+      if time > Self.shortWait { state.waits[hook, default: 0] += 1 }
       if time > Self.limit { state.blocks[hook, default: 0] += 1 }
     }
   }
@@ -48,6 +52,9 @@ final class BlockingClock: Sendable {
 
   /// The hooks that took longer than the limit at least once, and the longest time of each.
   var longest: [Hook: UInt64] { state.withLock { $0.most.filter { $0.value > Self.limit } } }
+
+  /// How often each hook took longer than the shorter time.
+  var waits: [Hook: Int] { state.withLock { $0.waits } }
 
   /// How often each hook took longer than the limit.
   var blocks: [Hook: Int] { state.withLock { $0.blocks } }

@@ -62,6 +62,14 @@ struct ParserTrial {
         body: [0x81, 0xA4, 0x64, 0x61, 0x74, 0x61, 0x82, 0xA1, 0x61, 0x01, 0xA1, 0x74, 0xA2, 0xC3, 0xA9])
     }
 
+  /// Lengths in front of a frame, of either order of bytes, whose sum with that of its head is beyond 32 or 64 bits.
+  private static let lengths: [[UInt8]] = [4, 8].flatMap { size in
+    [0xFF, 0xFC, 0xFA, 0xF0].flatMap { last in
+      let length = Array(repeating: UInt8(0xFF), count: size - 1) + [UInt8(last)]
+      return [length, length.reversed()]
+    }
+  }
+
   /// The beginnings of values in CBOR and MessagePack that announce more bytes, elements or members than there are.
   private static let announcements: [[UInt8]] = {
     let heads: [(UInt8, Int)] = [
@@ -82,8 +90,8 @@ struct ParserTrial {
       "application/cbor": [0xA1, 0x64, 0x64, 0x61, 0x74, 0x61], "application/msgpack": [0x81, 0xA4, 0x64, 0x61, 0x74, 0x61],
     ]
     return samples.flatMap { sample in
-      (prefixes[sample.type].map { [[], $0] } ?? []).flatMap { prefix in
-        Self.announcements.map { announcement in
+      (prefixes[sample.type].map { [[], $0] } ?? [[], [0]]).flatMap { prefix in
+        (prefixes[sample.type] == nil ? Self.lengths : Self.announcements).map { announcement in
           Exchange("a body of \(sample.header) that announces more than it has") {
             $0.head.headers = [HeaderSample(name: "Content-Type", value: sample.header)]
             $0.chunks = [prefix + announcement + [0x61, 0x61]]

@@ -10,7 +10,8 @@ extension Check {
       rule: """
         A stage that asks for RETRY, or is in a chain with a stage that does, gets on_request again with its own state, up to the
         host's maximum. It works at each attempt, and leaves a field of a header and a member of the variables and extensions as often
-        as with one attempt. Nothing of an attempt that failed is in the body or the results of the next one. It asks for a few attempts
+        as with one attempt. Nothing of an attempt that failed is in the body, the results or the fields of the next one, and its bytes
+        do not count for a limit. It asks for a few attempts
         only; more than twenty are a warning.
         """,
       reason: "The state survives a retry. A stage that allocates a new state at each attempt leaks the old one.",
@@ -35,6 +36,7 @@ extension Check {
         }
       }
       try separatesAttempts(trial)
+      try readsEachBody(trial)
       for stage in trial.stages where !stage.mutates.isDisjoint(with: [.variables, .extensions]) {
         let operation = trial.travel([Exchange.unavailable], stage, instance, settings)[0].operation
         for (name, text) in [("variables", operation.variables), ("extensions", operation.extensions)] {
@@ -92,6 +94,31 @@ extension Check {
     }
   }
 
+  /// Compares the fields of a request with those that it gets after an attempt with another body, which may be a hash alone.
+  private static func readsEachBody(_ trial: InterceptorTrial) throws {
+    guard !trial.options.capabilities.contains("varies") else { return }
+    func request(_ body: String) -> Exchange {
+      Exchange("a request with the body \(body.prefix(24))") { $0.request.body = Array(body.utf8) }
+    }
+    let hash = request(#"{"extensions":{"persistedQuery":{"version":1,"sha256Hash":"ab"}}}"#)
+    let text = request(#"{"query":"query Books { books { id } }","operationName":"Books"}"#)
+    for stage in trial.stages where stage.kind == .http && stage.mutates.contains(.headers) {
+      func fields(_ earlier: [Exchange], _ exchange: Exchange) throws -> [String] {
+        let instance = try trial.instance()
+        defer { instance.destroy() }
+        var settings = ExchangeRunner.Settings()
+        settings.earlierAttempts = earlier
+        return (trial.travel([exchange], stage, instance, settings)[0].attempts.last ?? []).map { "\($0.name): \($0.value)" }
+      }
+      let (usual, again, other) = (try fields([], text), try fields([], text), try fields([], hash))
+      guard usual == again, usual != other else { continue }
+      trial.notes.expect(
+        try fields([hash.hidden], text) == usual,
+        "after an attempt with another body it sets the fields that belong to the earlier one",
+        at: "\(trial.interceptor.id) http.on_request")
+    }
+  }
+
   /// Attempts that broke off, of which nothing has left the stage, and the ones after them.
   private static func brokenAttempts(_ trial: InterceptorTrial, _ stage: StageHooks) -> [(Exchange, Exchange)] {
     func broken(_ exchange: Exchange, _ change: (inout Exchange) -> Void) -> (Exchange, Exchange) {
@@ -112,10 +139,16 @@ extension Check {
       let body = Array("{\"data\":{\"list\":\(JSONValue.array(phrases.map(JSONValue.string)).serializedText)}}".utf8)
       let whole = Exchange("a body") { $0.chunks = body.pieces(of: 40) }
       let starts = phrases.flatMap { phrase in [1, 2, 4].map { Array(Array(phrase.utf8).dropLast($0)) } }
-      return Set(starts + [Array("{\"data\"".utf8)]).filter { !$0.isEmpty }.sorted { $0.lexicographicallyPrecedes($1) }.map {
-        start in
-        broken(whole) { $0.chunks = [start] }
+      // Bodies that together are longer than a limit for one of them.
+      let long = [60 << 10, 700 << 10, 6 << 20].map { count in
+        broken(Exchange("a body of \(count) bytes") { $0.chunks = [[UInt8](repeating: UInt8(ascii: " "), count: count)] }) { _ in
+        }
       }
+      return long
+        + Set(starts + [Array("{\"data\"".utf8)]).filter { !$0.isEmpty }.sorted { $0.lexicographicallyPrecedes($1) }.map {
+          start in
+          broken(whole) { $0.chunks = [start] }
+        }
     case .graphQL, .cache:
       let whole = Exchange("a result") { $0.results = [ResultSample(data: EverydayText.object(trial.words))] }
       return [broken(whole) { $0.results = [] }]

@@ -212,7 +212,7 @@ extension Check {
     page: Page(
       rule: """
         An instance gives the same answers alone, after another one was destroyed, and beside another instance with another
-        configuration that was created later and has already worked.
+        configuration that was created earlier or later and has already worked.
         """,
       reason: """
         A manifest may list a plugin twice, and during a reload the old and the new instance work at the same time. If a variable
@@ -226,19 +226,30 @@ extension Check {
       trial.testHost.state.withLock { $0.isGuarded = false }
       let variants = ConfigurationVariants.texts(for: trial.interceptor.configurationSchema, count: 16, seed: trial.options.seed)
       let others = variants.filter { $0 != trial.configuration }
-      let exchanges = Array(Exchange.usual.prefix(6))
+      let fields = Exchange("a query with fields that the plugin may look for") { $0.add(trial.words.fields("one")) }
+      let exchanges = Exchange.usual.prefix(6) + [fields]
       func prints(_ instance: TestHostInstance) -> [[String]] {
-        trial.stages.map { stage in trial.travel(exchanges, stage, instance).map(\.fingerprint) }
+        trial.stages.map { stage in trial.travel(Array(exchanges), stage, instance).map(\.fingerprint) }
       }
       func alone<Answer>(_ answers: (TestHostInstance) -> Answer) throws -> Answer {
         let instance = try trial.instance()
         defer { instance.destroy() }
         return answers(instance)
       }
+      /// The answers of the first instance of a process, as a number.
+      func first(_ configuration: String) -> UInt64? {
+        ProcessCopy.value {
+          let instance = try trial.instance(configuration)
+          return hash(prints(instance))
+        }
+      }
+      // These come first: a library may keep what its first instance was given.
+      let firstAnswers =
+        PluginWorker.current == nil ? (others.prefix(8) + [trial.configuration]).map { ($0, first($0), first($0)) } : []
       let verdicts = try (0..<3).map { _ in
         try alone { instance in
           defer { trial.settle(.milliseconds(100)) }
-          return trial.stages.map { stage in trial.travel(exchanges, stage, instance).map(\.verdict) }
+          return trial.stages.map { stage in trial.travel(Array(exchanges), stage, instance).map(\.verdict) }
         }
       }
       if verdicts[1] == verdicts[2], verdicts[0] != verdicts[1] {
@@ -247,6 +258,17 @@ extension Check {
       let expected = try alone(prints)
       guard try alone(prints) == expected else {
         throw TrialNotes.Skip("its answers differ from run to run, so they cannot be compared")
+      }
+      let steady = firstAnswers.filter { $0.1 != nil && $0.1 == $0.2 }
+      if steady.contains(where: { $0.0 == trial.configuration && $0.1 == hash(expected) }) {
+        for (configuration, answer, _) in steady {
+          guard let later = try? trial.instance(configuration) else { continue }
+          defer { later.destroy() }
+          trial.notes.expect(
+            hash(prints(later)) == answer,
+            "an instance with the configuration \(configuration.prefix(120)) answers differently when it is not the first instance of the process",
+            at: trial.interceptor.id)
+        }
       }
       // An instance with the same configuration must be separate as well.
       for configuration in others + [trial.configuration] {
@@ -261,4 +283,9 @@ extension Check {
           at: trial.interceptor.id)
       }
     })
+
+  /// FNV-1a, which is the same in each process.
+  private static func hash(_ prints: [[String]]) -> UInt64 {
+    prints.joined().joined(separator: "\n").utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+  }
 }

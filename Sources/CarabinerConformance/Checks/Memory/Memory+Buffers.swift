@@ -9,7 +9,8 @@ extension Check {
     page: Page(
       rule: """
         The plugin gives up each reference once: with buf_release(), or by passing it to emit() or field_set(), which take it even
-        if they fail. When the instance is destroyed, no buffer of its calls is left.
+        if they fail. When the instance is destroyed, no buffer of its calls is left, nor of the entries of a cache that newer ones have
+        replaced.
         """,
       reason: """
         A buffer that is never released counts against the plugin's quota until buf_alloc() answers 0. A second release takes a
@@ -33,12 +34,34 @@ extension Check {
       trial.notes.expect(
         more <= first, "\(more - first) buffers are left after three instances with \(Exchange.usual.count) calls each",
         at: trial.interceptor.id)
+      let before = left()
+      try replaceEntries(trial)
+      _ = trial.testHost.resumed.wait(.milliseconds(200)) { left() <= before }
+      trial.notes.expect(
+        left() <= before, "\(left() - before) buffers are left after an instance whose entries were replaced by newer ones",
+        at: trial.interceptor.id)
       let used = trial.testHost.state.withLock { $0.buffers.made }
       if used == 0 { throw TrialNotes.Skip("it uses no buffers") }
     })
 }
 
 extension Check {
+  /// Sends equal calls of which both miss a cache before one of them writes to it.
+  private static func replaceEntries(_ trial: InterceptorTrial) throws {
+    guard let stage = trial.stages.first(where: { $0.kind == .cache }) else { return }
+    let instance = try trial.instance()
+    defer { instance.destroy() }
+    for exchange in Exchange.usual {
+      let isInside = Atomic(false)
+      var settings = ExchangeRunner.Settings()
+      settings.aroundHooks = { isBefore, hook in
+        guard !isBefore, hook == .onRead, !isInside.exchange(true, ordering: .relaxed) else { return }
+        _ = trial.travel([exchange], stage, instance)
+      }
+      _ = trial.travel([exchange], stage, instance, settings)
+    }
+  }
+
   static let adoptedBytes = Check(
     "ME06", level: 5, "does not change adopted bytes before their drop callback",
     page: Page(

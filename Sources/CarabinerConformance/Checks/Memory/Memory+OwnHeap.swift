@@ -1,4 +1,5 @@
 internal import CTestHost
+internal import CarabinerABI
 internal import CarabinerBridge
 
 extension Check {
@@ -7,7 +8,7 @@ extension Check {
     page: Page(
       rule: """
         The plugin neither reads nor writes nor frees memory that it has freed: in a later hook, in release(), in destroy(), in a timer
-        that is still armed then, or on its own threads. In this check each allocation of the library by libc or operator new has its own pages, which become
+        that is still armed then or that has just begun when it is cancelled, in a hook beside on_cancel, or on its own threads. In this check each allocation of the library by libc or operator new has its own pages, which become
         inaccessible at free(). Allocations of Swift's run time are not checked.
         """,
       reason: """
@@ -29,6 +30,7 @@ extension Check {
         try trial.exercise(Exchange.usual, ExchangeRunner.Settings(changesThreads: changesThreads))
         trial.testHost.collectTouches(at: trial.interceptor.id)
       }
+      try cancelsWhileRunning(trial)
       // The first of two instances must leave the memory that both share.
       let (first, second) = (try trial.instance(), try trial.instance())
       for instance in [first, second] { for stage in trial.stages { _ = trial.travel(Exchange.usual, stage, instance) } }
@@ -48,6 +50,30 @@ extension Check {
 }
 
 extension Check {
+  /// Cancels calls when a hook has begun to read its event, and timers when they have begun.
+  private static func cancelsWhileRunning(_ trial: InterceptorTrial) throws {
+    let page = Exchange("an error page in two chunks") {
+      $0.head.status = 503
+      $0.head.headers = [HeaderSample(name: "Content-Type", value: "text/html")]
+      $0.chunks = [Array("<html><body>Service ".utf8), Array("unavailable</body></html>".utf8)]
+      $0.isMalformed = true
+    }
+    for hook in [Hook.onResult, .onWrite, .onHead, .onChunk, .onError] {
+      var settings = ExchangeRunner.Settings()
+      settings.cancelsAtRead = hook
+      try trial.exercise(Exchange.usual + [page], settings)
+      trial.testHost.collectTouches(at: "\(trial.interceptor.id), in \(hook.name) beside on_cancel")
+    }
+    let timers = trial.testHost.timers
+    timers.beginAtCancel(true)
+    defer { timers.beginAtCancel(false) }
+    let instance = try trial.instance()
+    defer { instance.destroy() }
+    for stage in trial.stages { _ = trial.travel([Exchange("a query"), .mutation, .unavailable], stage, instance) }
+    timers.waitForBegun()
+    trial.testHost.collectTouches(at: "\(trial.interceptor.id), in a timer that had begun when it was cancelled")
+  }
+
   static let unwrittenMemory = Check(
     "ME13", level: 5, "passes no uninitialized memory to the host",
     page: Page(

@@ -60,7 +60,7 @@ extension Check {
       }
       for interval in 1...trial.options.times(16, atLeast: 8) {
         FlightRecord.note("every \(interval)th allocation fails", inHook: false)
-        let status = Self.runApart {
+        let status = ProcessCopy.run {
           CTestHost_failAllocations(UInt64(interval))
           try? trial.exercise()
         }
@@ -73,17 +73,4 @@ extension Check {
         return
       }
     })
-
-  /// Runs work in a copy of this process.
-  ///
-  /// - Returns: The status that waitpid() reports.
-  private static func runApart(_ body: () -> Void) -> Int32 {
-    withoutActuallyEscaping(body) { body in
-      var work = body
-      return unsafe withUnsafeMutablePointer(to: &work) { pointer in
-        unsafe CTestHost_runApart(
-          { context in unsafe context?.assumingMemoryBound(to: (() -> Void).self).pointee() }, pointer)
-      }
-    }
-  }
 }

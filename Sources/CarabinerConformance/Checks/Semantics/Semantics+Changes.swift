@@ -126,6 +126,20 @@ extension Check {
         target.contains("zq=1") && target.contains("q=a%20b%2Bc"),
         "it loses or changes parameters of a URL that are not its own: \(target.prefix(120).debugDescription)",
         at: "\(trial.interceptor.id) http.on_request")
+      // The same place, with and without marks of a path in the parameters.
+      func path(_ query: String) -> String {
+        let exchange = Exchange("a URL with the parameters \(query)") {
+          $0.request.url = "https://books.example/graphql?\(query)"
+        }
+        let target = trial.travel([exchange], stage, instance)[0].request.url
+        return String(target.prefix { $0 != "?" })
+      }
+      let usual = path("zq=1")
+      for query in ["zq=/a/b", "zq=https://other.example/c", "zq=a?b"] where path("zq=1") == usual {
+        trial.notes.expect(
+          path(query) == usual, "it takes the parameters \(query) of a URL for a part of its path",
+          at: "\(trial.interceptor.id) http.on_request")
+      }
     }
   }
 

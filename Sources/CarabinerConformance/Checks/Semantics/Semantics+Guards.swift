@@ -7,7 +7,8 @@ extension Check {
     page: Page(
       rule: """
         A stage that lets a call pass because of the value of a header, such as a token that must be that of a cookie, refuses an empty
-        value, the beginning of the value, and the value with more after it. If a header comes twice, both values count. A limit of a
+        value, the beginning of the value, and the value with more after it. If a header comes twice, both values count, and cookies may
+        be in fields of their own. A limit of a
         variable holds for each notation of a number, and for numbers beyond 32 and 64 bits.
         """,
       reason: "An attacker who may leave out the value, or guess it one character after the other, needs no value.",
@@ -18,28 +19,38 @@ extension Check {
       let value = "zqtq7lm2xw9rb4kc8vn3ys6hd1jf5gp0"
       var seen: Set<String> = ["content-type", "cookie"]
       let names = trial.words.names.filter { seen.insert($0.lowercased()).inserted }
-      let cookies = HeaderSample(
-        name: "Cookie", value: (usualCookies + trial.words.names).map { "\($0)=\(value)" }.joined(separator: "; "))
+      // A cookie that comes twice may be refused.
+      let cookieNames = usualCookies + trial.words.names.filter { !usualCookies.contains($0) }
+      let pairs = cookieNames.map { "\($0)=\(value)" }
+      let cookies = HeaderSample(name: "Cookie", value: pairs.joined(separator: "; "))
       let stages = trial.stages.filter { $0.kind == .graphQL || $0.kind == .http }
       guard !stages.isEmpty else { throw TrialNotes.Skip("it has neither a GraphQL nor an HTTP stage") }
       for stage in stages {
         for kind in Exchange.usual.prefix(2) {
           // Each on its own instance, because a stage may also count calls.
-          func passage(_ changed: String, _ others: [String]) throws -> ExchangeResult {
+          func passage(_ changed: String, _ others: [String], _ cookies: [HeaderSample] = [cookies]) throws -> ExchangeResult {
             let instance = try trial.instance()
             defer { instance.destroy() }
             var exchange = kind
             exchange.name = "\(kind.name) with \(changed): \(others.map { $0.prefix(8) })"
             let fields = names.flatMap { name in (name == changed ? others : [value]).map { HeaderSample(name: name, value: $0) }
             }
-            exchange.operation.headers = fields + [cookies]
-            exchange.request.headers = fields + [cookies, HeaderSample(name: "Content-Type", value: "application/json")]
+            exchange.operation.headers = fields + cookies
+            exchange.request.headers = fields + cookies + [HeaderSample(name: "Content-Type", value: "application/json")]
             return trial.travel([exchange], stage, instance)[0]
           }
           func passes(_ changed: String, _ others: [String]) throws -> Bool {
             try passage(changed, others).steps.first?.verdict == Verdict.continue
           }
           guard try passes("", []) else { continue }
+          // In both orders, because a stage may read only the first field.
+          let apart = pairs.map { HeaderSample(name: "Cookie", value: $0) }
+          for apart in [apart, apart.reversed()] {
+            trial.notes.expect(
+              try passage("", [], apart).steps.first?.verdict == Verdict.continue,
+              "it refuses a call whose cookies are in fields of their own, and lets it pass with one field for all",
+              at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+          }
           for name in try names.filter({ try !passes($0, []) }) {
             for (part, text) in [
               ("an empty value", ""), ("the first character", String(value.prefix(1))),

@@ -86,7 +86,7 @@ extension Check {
     trial.testHost.state.withLock { $0.isGuarded = false }
     let deadline = ContinuousClock.now + .seconds(20)
     for stage in trial.stages {
-      for name in ["cancelled", "failed", "sent three times", "cancelled in its first hook"] {
+      for name in ["cancelled", "failed", "sent three times", "sent again by another stage", "cancelled in its first hook"] {
         let instance = try trial.instance()
         defer { instance.destroy() }
         func answer() -> crb_verdict { trial.travel([Exchange("a query")], stage, instance)[0].verdict }
@@ -101,6 +101,10 @@ extension Check {
         exchange.ending = isFailed ? .error(failure) : .cancel
         var settings = ExchangeRunner.Settings()
         if name == "sent three times" { settings.forcedRetries = 2 }
+        if name == "sent again by another stage" {
+          settings.earlierAttempts = [exchange.hidden, exchange.hidden]
+          exchange.ending = .end
+        }
         if name == "cancelled in its first hook" {
           settings.cancelsDuring = stage.kind == .cache ? .onRead : stage.kind == .parsing ? .onHead : .onRequest
         }

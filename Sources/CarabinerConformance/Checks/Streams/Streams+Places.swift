@@ -7,7 +7,7 @@ extension Check {
     page: Page(
       rule: """
         A stage that lets a limited number of calls pass at once lets as many pass after it has refused some, and after some that
-        waited were cancelled. A call that waits for another one continues when that one ends, fails or is cancelled, and so does the
+        waited were cancelled. A call has one place, however often it is sent. A call that waits for another one continues when that one ends, fails or is cancelled, and so does the
         next.
         """,
       reason: """
@@ -60,6 +60,14 @@ extension Check {
       trial.notes.expect(
         (after.max() ?? 0) * 2 >= before,
         "of \(crowd) calls at once (\(name)) it lets \(before) pass, and \(after[1]) after two such crowds: it does not give back places",
+        at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+      var again = ExchangeRunner.Settings()
+      again.earlierAttempts = [exchange.hidden, exchange.hidden]
+      for _ in 0..<crowd { _ = trial.travel([exchange], stage, instance, again) }
+      let rest = calls.admitted(of: crowd, exchange, instance)
+      trial.notes.expect(
+        rest * 2 >= before,
+        "of \(crowd) calls at once (\(name)) it lets \(before) pass, and \(rest) after calls that another stage sent again: a call takes a place at each attempt",
         at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
     }
     return isLimited

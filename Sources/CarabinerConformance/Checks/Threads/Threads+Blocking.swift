@@ -8,7 +8,8 @@ extension Check {
     page: Page(
       rule: """
         A hook returns within 100 ms, and should return within 1 ms. The time for which its thread waited for a processor does not
-        count. More than 1 ms is a warning. In 25,000 calls no hook takes longer than 100 ms. If one does, it breaks the rule only
+        count. More than 1 ms is a warning. In 25,000 calls no hook takes longer than 100 ms, and no hook takes longer than 5 ms in more than
+        50 calls. If one takes longer than 100 ms, it breaks the rule only
         if it does so again in as many further calls.
         """,
       reason: "The thread that runs a hook also reads from the network for all other requests.",
@@ -60,6 +61,7 @@ extension Check {
 
   /// More blocks than a machine causes in one run. They break the rule even if later calls do not block.
   private static let coincidences = 3
+  private static let shortWaits = 50
 
   /// Looks for a wait in one of many calls. The machine may delay a thread as long, but hardly in the same hook twice.
   private static func lookForRareBlocks(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance) {
@@ -73,7 +75,12 @@ extension Check {
     }
     let (tried, before) = blocks()
     let first = before.longest
-    guard !first.isEmpty else { return }
+    for (hook, number) in before.waits where number > shortWaits {
+      trial.notes.fail(
+        "\(hook.name) takes more than \(BlockingClock.shortWait / 1_000_000) ms in \(number) of \(tried) calls",
+        at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
+    }
+    guard trial.notes.findings.isEmpty, !first.isEmpty else { return }
     for (hook, number) in before.blocks where number > coincidences {
       trial.notes.fail(
         "\(hook.name) takes more than \(BlockingClock.limit / 1_000_000) ms in \(number) of \(tried) calls",
