@@ -1,4 +1,5 @@
 import CarabinerGeneration
+import TestTools
 import Testing
 
 @Suite("Generation: large inputs")
@@ -27,6 +28,19 @@ struct LargeInputTests {
     try project.write("schema.graphqls", "type Query { book: Book } type Book { genre: Genre } enum Genre { \(values) }")
     #expect(try project.problems().isEmpty)
     #expect(try project.text("Generated/SchemaTypes.graphql.swift").contains("case value4999 = \"VALUE_4999\""))
+  }
+
+  @Test("generate.16: a change of one of 1,000 documents over a schema of 70,000 lines writes one file", .timeLimit(.minutes(5)))
+  func manyDocuments() throws {
+    func document(_ number: Int, _ fields: String = "id name") -> String {
+      "query Q\(number) { objects\(1 + number % 500)(filter: {text: \"a\"}) { \(fields) } }"
+    }
+    var files = Dictionary(uniqueKeysWithValues: (0..<1000).map { ("Q\($0).graphql", document($0)) })
+    files["schema.graphqls"] = GeneratedSchema.text(lines: 70_000, seed: 3)
+    let project = try Project(files)
+    #expect(try project.generate().written.count { $0.hasPrefix("Generated/Q") } == 1000)
+    try project.write("Q7.graphql", document(7, "id name field0"))
+    #expect(try project.generate() == (["Generated/Q7.graphql.swift"], []))
   }
 
   @Test("generate.14: documents beyond the limit are a fault")

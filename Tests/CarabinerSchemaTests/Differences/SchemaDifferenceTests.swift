@@ -1,4 +1,5 @@
 import CarabinerSchema
+import TestTools
 import Testing
 
 @Suite("Schemas: differences")

@@ -1,5 +1,6 @@
 import CarabinerSchema
 import CarabinerWire
+import TestTools
 import Testing
 
 @Suite("Schemas: reading the schema definition language")

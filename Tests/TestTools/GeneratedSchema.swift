@@ -1,12 +1,12 @@
 /// A valid schema of any length, with every construct of the language. Equal seeds give equal texts.
-struct GeneratedSchema {
+public struct GeneratedSchema {
   private static let scalars = ["Int", "Float", "String", "Boolean", "ID", "DateTime"]
   private var state: UInt64
   private var lines: [String] = []
   private var number = 0
 
   /// A text of at least this many lines.
-  static func text(lines count: Int, seed: UInt64) -> String {
+  public static func text(lines count: Int, seed: UInt64) -> String {
     var schema = GeneratedSchema(state: seed)
     schema.appendHead()
     while schema.lines.count < count { schema.appendGroup() }
