@@ -152,6 +152,10 @@ let package = Package(
     .target(
       name: "PipelineSamples", dependencies: ["Carabiner", "CarabinerPipeline"], path: "Tests/PipelineSamples",
       swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
+    // What the generator makes of a schema and documents, as a module that others use.
+    .target(
+      name: "GeneratedSample", dependencies: ["Carabiner"], path: "Tests/GeneratedSample",
+      exclude: ["Documents", "library.graphqls"], swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerPipelineTests",
       dependencies: [
@@ -377,10 +381,6 @@ if !librariesOnly {
       name: "CarabinerWireTests", dependencies: ["CarabinerWire", "TestTools"], swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerSchemaTests", dependencies: ["CarabinerSchema", "CarabinerWire", "TestTools"], swiftSettings: swiftSettings),
-    // What the generator makes of a schema and documents, as a module that others use.
-    .target(
-      name: "GeneratedSample", dependencies: ["Carabiner"], path: "Tests/GeneratedSample",
-      exclude: ["Documents", "library.graphqls"], swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerGeneratorTests",
       dependencies: ["Carabiner", "CarabinerGenerator", "CarabinerSchema", "CarabinerWire", "GeneratedSample"],

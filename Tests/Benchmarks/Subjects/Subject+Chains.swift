@@ -2,7 +2,7 @@ internal import Carabiner
 internal import Foundation
 
 /// The operation of the mock response as a type that a person wrote.
-private struct ItemsQuery: GraphQLQuery {
+struct ItemsQuery: GraphQLQuery {
   struct Data: Decodable, Sendable {
     struct Item: Decodable, Sendable {
       let id: String
@@ -47,7 +47,7 @@ extension Subject {
     },
     Subject("chain.mock.uncached") { _ in try uncached(MockedHost()) },
     Subject("chain.mock.typed") { _ in try typed(MockedHost(), ItemsQuery()) { $0.items.count } },
-    Subject("chain.mock.generated") { _ in try typed(MockedHost(), GeneratedItemsQuery()) { $0.items.count } },
+    Subject("chain.typed.generated") { _ in try typed(MockedHost(), GeneratedItemsQuery()) { $0.items.count } },
     Subject("chain.mock.plain") { _ in
       try uncached(
         MockedHost(WithoutJSON(parser: ConstantParser(body: ResponseBody(Data(Samples.response(items: 9)))))))

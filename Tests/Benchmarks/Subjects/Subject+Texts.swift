@@ -3,6 +3,7 @@ internal import CarabinerABI
 internal import CarabinerBridge
 internal import CarabinerManifest
 internal import CarabinerWire
+internal import Foundation
 
 extension Subject {
   static let texts: [Subject] = [
@@ -15,6 +16,19 @@ extension Subject {
       return { count in
         for _ in 0..<count where try JSONMembers(locating: text.span).names.isEmpty {
           throw SubjectError(description: "no members were found")
+        }
+      }
+    },
+    Subject("decode.generated") { _ in try decoding(GeneratedItemsQuery()) { $0.items.count } },
+    Subject("decode.typed") { _ in try decoding(ItemsQuery()) { $0.items.count } },
+    Subject("decode.foundation") { _ in
+      struct Answer: Decodable {
+        let data: ItemsQuery.Data
+      }
+      let text = Data(Samples.response(items: 9))
+      return { count in
+        for _ in 0..<count where try JSONDecoder().decode(Answer.self, from: text).data.items.count != 9 {
+          throw SubjectError(description: "not all items came")
         }
       }
     },
@@ -53,4 +67,16 @@ extension Subject {
       }
     },
   ]
+
+  /// Reads the data of a response from its text.
+  private static func decoding<Query: GraphQLQuery>(
+    _ query: Query, _ items: @escaping @Sendable (Query.Data) -> Int
+  ) throws -> Work {
+    let body = try ResponseBody(Data(Samples.response(items: 9)))
+    return { count in
+      for _ in 0..<count where try GraphQLResponse<Query>(body: body).data.map(items) != 9 {
+        throw SubjectError(description: "not all items came")
+      }
+    }
+  }
 }

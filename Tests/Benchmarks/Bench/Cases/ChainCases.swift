@@ -5,7 +5,10 @@ extension Benchmark {
     subject("chain.mock", "the default chain, cache write included, over a constant 1 KB"),
     subject("chain.mock.uncached", "the same without a cache write"),
     subject("chain.mock.typed", "the same, its data decoded into a Decodable type"),
-    subject("chain.mock.generated", "the same, its data read by a generated type"),
+    subject("chain.typed.generated", "the same, its data read by a generated type"),
+    subject("decode.generated", "data of 1 KB read by a generated type"),
+    subject("decode.typed", "the same, decoded into a Decodable type"),
+    subject("decode.foundation", "the same, decoded by JSONDecoder of Foundation"),
     subject("chain.mock.plain", "the same without JSON: what the chain itself costs"),
   ]
 
