@@ -7,8 +7,6 @@ struct StorePolicy {
   private(set) var keyFields: [String: [String]] = [:]
   /// The type and the key arguments by `Type.field`.
   private(set) var fields: [String: (type: String, arguments: [String])] = [:]
-  /// The types of the fields with the name of a key field, in the types that have it as one.
-  private var keyTypes: [String: Set<String>] = [:]
   private(set) var problems: [GeneratorProblem] = []
   private let schema: Schema
 
@@ -36,7 +34,6 @@ struct StorePolicy {
       report(directive, "@typePolicy \(fault); write fields without required arguments, as in keyFields: \"id\"")
     }
     keyFields[type.name] = names
-    for name in names { keyTypes[name, default: []].formUnion(type.field(named: name).map { [$0.type.description] } ?? []) }
   }
 
   private mutating func readField(_ directive: Schema.AppliedDirective, of type: Schema.NamedType) {
@@ -113,7 +110,7 @@ extension StorePolicy {
         return .fragment(
           FragmentNode(
             name: nil, typeCondition: fragment.typeCondition, conditions: fragment.conditions, deferral: fragment.deferral,
-            selections: self.list(inner, of: condition, isObject: needsKeys(condition, in: type)), place: fragment.place))
+            selections: self.list(inner, of: condition, isObject: false), place: fragment.place))
       }
     }
     guard let first = list.selections.first else { return list }
@@ -136,21 +133,12 @@ extension StorePolicy {
         return .field(field)
       case .inlineFragment(var fragment):
         let condition = fragment.typeCondition.flatMap { schema.type(named: $0) } ?? type
-        fragment.selectionSet = self.selections(fragment.selectionSet, of: condition, isObject: needsKeys(condition, in: type))
+        fragment.selectionSet = self.selections(fragment.selectionSet, of: condition, isObject: false)
         return .inlineFragment(fragment)
       case .fragmentSpread: return selection
       }
     }
     return selections.isEmpty ? [] : keys.map { .field(GraphQLDocument.Field(name: $0)) } + nodes
-  }
-
-  /// Whether an inline fragment selects the key fields, because the selection around it, of a union or an interface, does not.
-  ///
-  /// Two fragments may not select fields of one name and different types.
-  private func needsKeys(_ condition: Schema.NamedType?, in type: Schema.NamedType?) -> Bool {
-    let keys = missingKeys(of: condition)
-    guard condition?.kind == .object, condition?.name != type?.name, keys != missingKeys(of: type) else { return false }
-    return keys.allSatisfy { keyTypes[$0]?.count == 1 }
   }
 
   private func missingKeys(of type: Schema.NamedType?) -> [String] { type.flatMap { keyFields[$0.name] } ?? [] }
