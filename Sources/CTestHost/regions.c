@@ -13,12 +13,13 @@
 #define REGIONS_MAX 65536
 #define TOUCHES_MAX 64
 
-enum { FREE, WRITABLE, READABLE, ARMED, ENDED, OPENED };
+enum { FREE, WRITABLE, READABLE, ARMED, OPENING, ENDED, OPENED };
 
 /* [start, start + inside) are the readable pages, followed by an unreadable one.  The bytes end where that page begins; or, if `is_first`,
  * they begin where the readable pages begin, behind an unreadable one. */
 struct region {
   _Atomic uint32_t state;
+  _Atomic int was_armed;
   int is_first;
   uint8_t *start;
   size_t inside;
@@ -96,13 +97,16 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
     uint32_t state = atomic_load(&region->state);
     if (state == FREE || !region->start) continue;
     if (address < region->start - (region->is_first ? page : 0) || address >= region->start + region->inside + page) continue;
-    if (state == ARMED) {
+    if (state == ARMED && atomic_compare_exchange_strong(&region->state, &state, OPENING)) {
       void (*touched)(void) = atomic_load(&on_touch);
       if (touched) touched();
-      mprotect(region->start, region->inside, PROT_READ);
-      atomic_compare_exchange_strong(&region->state, &state, READABLE);
+      uint32_t opening = OPENING;
+      /* The bytes may have ended in the meantime. */
+      if (atomic_compare_exchange_strong(&region->state, &opening, READABLE)) mprotect(region->start, region->inside, PROT_READ);
       return;
     }
+    /* Another thread reads at the same time, or did so just before. */
+    if (state == OPENING || (state == READABLE && atomic_exchange(&region->was_armed, 0))) return;
     uint8_t *bytes = bytes_of(region);
     int is_inside = address >= bytes && address < bytes + region->count;
     if (state != OPENED) CTestHost_reportTouch(state == ENDED ? CTESTHOST_LATE : is_inside ? CTESTHOST_WRITTEN : CTESTHOST_BEYOND, number, address - bytes);
@@ -199,6 +203,7 @@ void CTestHost_armRegion(uint32_t number, void (*touched)(void)) {
   struct region *region = live(number);
   if (!region || mprotect(region->start, region->inside, PROT_NONE) != 0) return;
   atomic_store(&on_touch, touched);
+  atomic_store(&region->was_armed, 1);
   atomic_store(&region->state, ARMED);
 }
 

@@ -67,13 +67,13 @@ internal import CarabinerBridge
     // A host refuses a retry once a result was delivered. The chunks of an HTTP stage are not results yet.
     for (number, attempt) in attempts.enumerated()
     where isInside && (number == 0 || hooks.kind == .http || !hasForwarded(passage)) {
-      beginAttempt(of: call, attempt, number)
+      beginAttempt(of: call, attempt, isFirst: number == 0)
       isInside = begin(call, attempt, &passage)
       if isInside { onward(call, attempt, &passage) }
     }
     // A retry keeps the stage's state. After an element was delivered, a host refuses it.
     while isInside, passage.verdict == Verdict.retry, !hasForwarded(passage), call.attempt < settings.maximumRetries {
-      beginAttempt(of: call, exchange, call.attempt + 1)
+      beginAttempt(of: call, exchange)
       isInside = begin(call, exchange, &passage)
       if isInside { onward(call, exchange, &passage) }
     }
@@ -123,7 +123,7 @@ internal import CarabinerBridge
       guard verdict == Verdict.retry, call.attempt < settings.maximumRetries else {
         return verdict == Verdict.continue || (hooks.kind == .cache && verdict == Verdict.respond)
       }
-      beginAttempt(of: call, exchange, call.attempt + 1)
+      beginAttempt(of: call, exchange)
     }
   }
 
@@ -135,9 +135,9 @@ internal import CarabinerBridge
   /// Changes the call under its lock, because other threads of the plugin may read the attempt or the head at any time.
   ///
   /// Each attempt has the operation as staged, and an HTTP request that is built again.
-  private func beginAttempt(of call: TestHostCall, _ exchange: Exchange, _ number: some BinaryInteger) {
+  private func beginAttempt(of call: TestHostCall, _ exchange: Exchange, isFirst: Bool = false) {
     testHost.state.withLock { _ in
-      call.attempt = UInt32(number)
+      if !isFirst { call.attempt += 1 }
       call.request = exchange.request
       call.head = nil
     }

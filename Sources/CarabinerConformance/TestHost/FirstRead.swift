@@ -23,17 +23,26 @@ final class FirstRead: @unchecked Sendable {
   static func happens() {
     let read = current.withLock { current in
       defer { current = nil }
+      current?.begin()
       return current
     }
-    read?.begin()
+    read?.wait()
   }
 
   private func begin() {
     let started = TestHostThread { [self] in
+      // A thread has the mask of the one that made it, and in a handler its signal is blocked.
+      var signals = sigset_t()
+      unsafe sigemptyset(&signals)
+      for signal in [SIGSEGV, SIGBUS] { unsafe sigaddset(&signals, signal) }
+      unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
       work()
       isDone.store(true, ordering: .releasing)
     }
     thread.withLock { $0 = started }
+  }
+
+  private func wait() {
     for _ in 0..<Self.patienceMilliseconds where !isDone.load(ordering: .acquiring) { usleep(1000) }
   }
 

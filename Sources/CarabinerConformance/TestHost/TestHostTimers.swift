@@ -102,6 +102,9 @@ internal import Synchronization
   /// Waits for work that began at its cancellation.
   func waitForBegun() { _ = bell.wait(.seconds(10)) { self.state.withLock { $0.begun } == 0 } }
 
+  /// Whether its thread exists, which a copy of the process does not have.
+  var hasThread: Bool { state.withLock { $0.hasThread } }
+
   /// How many works are waiting.
   var count: Int { state.withLock { $0.entries.count } }
 

@@ -12,11 +12,12 @@ final class BlockingClock: Sendable {
     var most: [Hook: UInt64] = [:]
     var blocks: [Hook: Int] = [:]
     var waits: [Hook: Int] = [:]
+    var worked: UInt64 = 0
   }
 
   /// The longest a hook may take, in nanoseconds.
   static let limit: UInt64 = 100_000_000
-  /// A shorter time, which a hook may take a few times.
+  /// A shorter time, which a hook may wait a few times.
   static let shortWait: UInt64 = 5_000_000
 
   private let state = Mutex(State())
@@ -29,10 +30,12 @@ final class BlockingClock: Sendable {
   func note(_ isBefore: Bool, _ hook: Hook) {
     let now = TestHostTimers.now
     let waited = waited
+    let worked = Self.worked
     state.withLock { state in
       guard !isBefore else {
         state.start = TestHostTimers.now
         state.waited = waited
+        state.worked = worked
         return
       }
       let wall = now &- state.start
@@ -40,7 +43,7 @@ final class BlockingClock: Sendable {
       let time = wall > ready ? wall - ready : 0
       state.least[hook] = min(state.least[hook] ?? .max, time)
       state.most[hook] = max(state.most[hook] ?? 0, time)
-      if time > Self.shortWait { state.waits[hook, default: 0] += 1 }
+      if time > Self.shortWait &+ (worked &- state.worked) { state.waits[hook, default: 0] += 1 }
       if time > Self.limit { state.blocks[hook, default: 0] += 1 }
     }
   }
@@ -53,11 +56,18 @@ final class BlockingClock: Sendable {
   /// The hooks that took longer than the limit at least once, and the longest time of each.
   var longest: [Hook: UInt64] { state.withLock { $0.most.filter { $0.value > Self.limit } } }
 
-  /// How often each hook took longer than the shorter time.
+  /// How often each hook waited longer than the shorter time.
   var waits: [Hook: Int] { state.withLock { $0.waits } }
 
   /// How often each hook took longer than the limit.
   var blocks: [Hook: Int] { state.withLock { $0.blocks } }
+
+  /// The processor time of this thread.
+  private static var worked: UInt64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  }
 
   /// How long the thread was ready and had no processor; 0 if the kernel does not report it.
   private var waited: UInt64 {

@@ -84,7 +84,7 @@ struct ParserTrial {
     }
   }()
 
-  /// Bodies in binary formats that announce more than they have, alone and as a member of `data`.
+  /// Bodies that announce more than they have: in binary formats alone and as a member of `data`, in others as the length of a frame.
   var announcing: [Exchange] {
     let prefixes: [String: [UInt8]] = [
       "application/cbor": [0xA1, 0x64, 0x64, 0x61, 0x74, 0x61], "application/msgpack": [0x81, 0xA4, 0x64, 0x61, 0x74, 0x61],

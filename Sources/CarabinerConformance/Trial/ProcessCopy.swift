@@ -3,6 +3,8 @@ internal import Glibc
 
 /// Copies of this process, in which a plugin may do what would spoil the rest of a check.
 enum ProcessCopy {
+  private static let maximumSeconds: UInt32 = 20
+
   /// Runs work in a copy of this process.
   ///
   /// - Returns: The status that waitpid() reports.
@@ -22,6 +24,7 @@ enum ProcessCopy {
     guard unsafe pipe(&ends) == 0 else { return nil }
     defer { close(ends[0]) }
     let status = run {
+      alarm(maximumSeconds)
       guard var value = try? body() else { return }
       _ = unsafe withUnsafeBytes(of: &value) { unsafe write(ends[1], $0.baseAddress, $0.count) }
     }

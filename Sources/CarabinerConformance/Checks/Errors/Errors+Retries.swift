@@ -112,8 +112,9 @@ extension Check {
       }
       let (usual, again, other) = (try fields([], text), try fields([], text), try fields([], hash))
       guard usual == again, usual != other else { continue }
+      let stale = Set(other).subtracting(usual)
       trial.notes.expect(
-        try fields([hash.hidden], text) == usual,
+        stale.isDisjoint(with: try fields([hash.hidden], text)),
         "after an attempt with another body it sets the fields that belong to the earlier one",
         at: "\(trial.interceptor.id) http.on_request")
     }

@@ -66,11 +66,15 @@ extension Check {
     }
     let timers = trial.testHost.timers
     timers.beginAtCancel(true)
-    defer { timers.beginAtCancel(false) }
-    let instance = try trial.instance()
+    let instance: TestHostInstance
+    do { instance = try trial.instance() } catch {
+      timers.beginAtCancel(false)
+      throw error
+    }
     defer { instance.destroy() }
     for stage in trial.stages { _ = trial.travel([Exchange("a query"), .mutation, .unavailable], stage, instance) }
     timers.waitForBegun()
+    timers.beginAtCancel(false)
     trial.testHost.collectTouches(at: "\(trial.interceptor.id), in a timer that had begun when it was cancelled")
   }
 

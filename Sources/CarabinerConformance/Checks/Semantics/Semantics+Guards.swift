@@ -44,7 +44,8 @@ extension Check {
           }
           guard try passes("", []) else { continue }
           // In both orders, because a stage may read only the first field.
-          let apart = pairs.map { HeaderSample(name: "Cookie", value: $0) }
+          let apart = (usualCookies.map { "\($0)=\(value)" } + [pairs.dropFirst(usualCookies.count).joined(separator: "; ")])
+            .filter { !$0.isEmpty }.map { HeaderSample(name: "Cookie", value: $0) }
           for apart in [apart, apart.reversed()] {
             trial.notes.expect(
               try passage("", [], apart).steps.first?.verdict == Verdict.continue,
