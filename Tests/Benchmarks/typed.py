@@ -129,6 +129,8 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("--operations", type=int, default=1000)
     options = parser.parse_args()
+    if options.operations < 1:
+        parser.error("--operations is at least 1")
     folder = options.folder
     shutil.rmtree(folder / "Sources", ignore_errors=True)
     for target in ["Empty", "Generated", "Decodable", "Codable", "documents"]:
