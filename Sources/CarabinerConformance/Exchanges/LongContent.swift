@@ -50,27 +50,22 @@ enum LongContent {
       ),
       (
         "a document whose fragments spread the next one twice",
-        { count in
-          // Few bytes: what they say doubles with each fragment.
-          let depth = count > bytes ? 22 : 8
-          let fragments = (0..<depth).map { "fragment F\($0) on Book { a: next { ...F\($0 + 1) } b: next { ...F\($0 + 1) } }" }
-          return "query Books { books { ...F0 } } \(fragments.joined(separator: " ")) fragment F\(depth) on Book { id }"
-        }
+        { doubled($0) { "a: next { ...F\($0) } b: next { ...F\($0) }" } }
       ),
-      (
-        "a document whose fragments consist of the next one, twice",
-        { count in
-          let depth = count > bytes ? 22 : 8
-          let fragments = (0..<depth).map { "fragment F\($0) on Book { ...F\($0 + 1) ...F\($0 + 1) }" }
-          return "query Books { books { ...F0 } } \(fragments.joined(separator: " ")) fragment F\(depth) on Book { id }"
-        }
-      ),
+      ("a document whose fragments consist of the next one, twice", { doubled($0) { "...F\($0) ...F\($0)" } }),
       ("a document with a long comment", { "query Books { books { id } } # " + String(repeating: "a", count: $0) }),
       (
         "a document with much white space",
         { "query Books {" + String(repeating: " \n", count: $0 / 2) + "books { id } }" }
       ),
     ]
+  }
+
+  /// A document of few bytes: what it says doubles with each fragment, which has the next one twice.
+  private static func doubled(_ count: Int, _ selection: (_ next: Int) -> String) -> String {
+    let depth = count > bytes ? 22 : 8
+    let fragments = (0..<depth).map { "fragment F\($0) on Book { \(selection($0 + 1)) }" }
+    return "query Books { books { ...F0 } } \(fragments.joined(separator: " ")) fragment F\(depth) on Book { id }"
   }
 
   /// Objects of data or variables with about as many bytes as asked for.

@@ -120,9 +120,9 @@ extension Check {
     }
   }
 
-  /// Attempts that broke off, of which nothing has left the stage, and the ones after them.
+  /// Attempts that broke off before a result was delivered, and the ones after them.
   private static func brokenAttempts(_ trial: InterceptorTrial, _ stage: StageHooks) -> [(Exchange, Exchange)] {
-    func broken(_ exchange: Exchange, _ change: (inout Exchange) -> Void) -> (Exchange, Exchange) {
+    func broken(_ exchange: Exchange, _ change: (inout Exchange) -> Void = { _ in }) -> (Exchange, Exchange) {
       var earlier = exchange
       earlier.name = "an attempt that breaks off"
       earlier.ending = .error(ErrorSample())
@@ -142,8 +142,7 @@ extension Check {
       let starts = phrases.flatMap { phrase in [1, 2, 4].map { Array(Array(phrase.utf8).dropLast($0)) } }
       // Bodies that together are longer than a limit for one of them.
       let long = [60 << 10, 700 << 10, 6 << 20].map { count in
-        broken(Exchange("a body of \(count) bytes") { $0.chunks = [[UInt8](repeating: UInt8(ascii: " "), count: count)] }) { _ in
-        }
+        broken(Exchange("a body of \(count) bytes") { $0.chunks = [[UInt8](repeating: UInt8(ascii: " "), count: count)] })
       }
       return long
         + Set(starts + [Array("{\"data\"".utf8)]).filter { !$0.isEmpty }.sorted { $0.lexicographicallyPrecedes($1) }.map {

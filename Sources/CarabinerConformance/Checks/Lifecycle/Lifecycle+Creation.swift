@@ -227,9 +227,9 @@ extension Check {
       let variants = ConfigurationVariants.texts(for: trial.interceptor.configurationSchema, count: 16, seed: trial.options.seed)
       let others = variants.filter { $0 != trial.configuration }
       let fields = Exchange("a query with fields that the plugin may look for") { $0.add(trial.words.fields("one")) }
-      let exchanges = Exchange.usual.prefix(6) + [fields]
+      let exchanges = Array(Exchange.usual.prefix(6)) + [fields]
       func prints(_ instance: TestHostInstance) -> [[String]] {
-        trial.stages.map { stage in trial.travel(Array(exchanges), stage, instance).map(\.fingerprint) }
+        trial.stages.map { stage in trial.travel(exchanges, stage, instance).map(\.fingerprint) }
       }
       func alone<Answer>(_ answers: (TestHostInstance) -> Answer) throws -> Answer {
         let instance = try trial.instance()
@@ -250,7 +250,7 @@ extension Check {
       let verdicts = try (0..<3).map { _ in
         try alone { instance in
           defer { trial.settle(.milliseconds(100)) }
-          return trial.stages.map { stage in trial.travel(Array(exchanges), stage, instance).map(\.verdict) }
+          return trial.stages.map { stage in trial.travel(exchanges, stage, instance).map(\.verdict) }
         }
       }
       if verdicts[1] == verdicts[2], verdicts[0] != verdicts[1] {

@@ -65,13 +65,9 @@ extension Check {
       trial.testHost.collectTouches(at: "\(trial.interceptor.id), in \(hook.name) beside on_cancel")
     }
     let timers = trial.testHost.timers
-    timers.beginAtCancel(true)
-    let instance: TestHostInstance
-    do { instance = try trial.instance() } catch {
-      timers.beginAtCancel(false)
-      throw error
-    }
+    let instance = try trial.instance()
     defer { instance.destroy() }
+    timers.beginAtCancel(true)
     for stage in trial.stages { _ = trial.travel([Exchange("a query"), .mutation, .unavailable], stage, instance) }
     timers.waitForBegun()
     timers.beginAtCancel(false)

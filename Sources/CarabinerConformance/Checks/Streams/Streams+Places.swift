@@ -7,8 +7,8 @@ extension Check {
     page: Page(
       rule: """
         A stage that lets a limited number of calls pass at once lets as many pass after it has refused some, and after some that
-        waited were cancelled. A call has one place, however often it is sent. A call that waits for another one continues when that one ends, fails or is cancelled, and so does the
-        next.
+        waited were cancelled. A call has one place, however often it is sent. A call that waits for another one continues when that one
+        ends, fails or is cancelled, and so does the next.
         """,
       reason: """
         Each lost place is lost until a restart. After enough of them the stage refuses everything, and it happens after an overload, when
@@ -33,7 +33,7 @@ extension Check {
   /// More than most limits.
   private static let crowd = 400
 
-  /// Compares how many calls pass at once before and after some were refused; false if there is no limit.
+  /// Compares how many calls pass at once before and after some were refused; false if all pass.
   private static func keepsPlaces(_ trial: InterceptorTrial, _ stage: StageHooks) throws -> Bool {
     var isLimited = false
     let calls = CrowdedCalls(trial, stage)

@@ -47,7 +47,7 @@ static long count(crb_view document, crb_view *rest, int spreads) {
     if (parentheses > 0) continue;
     braces += (c == '{') - (c == '}');
     if (c == '}' && braces <= 0) break;
-    /* An alias is no field. */
+    /* An alias is not a field. */
     if (braces > 0) fields += is_name(c) - (c == ':');
     if (c == '@') next(rest);
     crb_view after = *rest, name = next(&after);
