@@ -395,7 +395,10 @@ if !librariesOnly {
       swiftSettings: swiftSettings),
     .executableTarget(
       name: "carabiner-generate",
-      dependencies: ["CarabinerGenerateCommand", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      dependencies: [
+        "CarabinerFiles", "CarabinerGenerateCommand", "CarabinerSchema", "CarabinerWire",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
       swiftSettings: swiftSettings),
     // Swift code from the GraphQL documents of a target, in its build and by `swift package generate-graphql`.
     .plugin(

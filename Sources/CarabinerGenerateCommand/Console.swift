@@ -2,12 +2,12 @@ internal import CarabinerWire
 internal import Foundation
 
 /// Standard output carries only results. Messages for the user go to standard error.
-enum Console {
+package enum Console {
   /// Writes a line to standard output, unbuffered.
-  static func emit(_ text: String) { write(text, to: .standardOutput) }
+  package static func emit(_ text: String) { write(text, to: .standardOutput) }
 
   /// Writes a line to standard error.
-  static func complain(_ text: String) { write(text, to: .standardError) }
+  package static func complain(_ text: String) { write(text, to: .standardError) }
 
   /// Texts may contain parts of files, so whatever would act on a terminal is escaped.
   private static func write(_ text: String, to handle: FileHandle) {

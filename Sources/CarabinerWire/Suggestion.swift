@@ -2,9 +2,11 @@
 package enum Suggestion {
   /// " (did you mean …?)" with the most similar of `candidates`; empty if none is similar.
   package static func text(for word: String, among candidates: some Sequence<String>) -> String {
+    // Only the case of a letter is wrong.
+    if let same = candidates.first(where: { $0.lowercased() == word.lowercased() }) { return " (did you mean \(same)?)" }
     let near = candidates.map { ($0, distance(word, $0)) }.min { $0.1 < $1.1 }
-    // A word of one or two letters is similar to every other short word, so a suggestion would not help.
-    guard let near, near.1 <= min(max(2, word.count / 3), max(1, word.count - 1)) else { return "" }
+    // A word of one letter is similar to every other short word, so a suggestion would not help.
+    guard let near, near.1 <= min(max(2, word.count / 3), word.count - 1) else { return "" }
     return " (did you mean \(near.0)?)"
   }
 

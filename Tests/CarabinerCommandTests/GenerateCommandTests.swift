@@ -1,4 +1,6 @@
+import CommandTools
 import Foundation
+import ScriptedServer
 import TestTools
 import Testing
 
@@ -51,5 +53,35 @@ struct GenerateCommandTests {
     #expect(created.status == 0)
     #expect(created.errors == "a.json: warning: schemaNamespace: \"API\" has no counterpart and is left out\n")
     #expect(try await run("carabiner-generate", in: folder).status == 0)
+  }
+
+  @Test("generate.14: carabiner-generate fetches the schema that carabiner schema fetch prints")
+  func fetching() async throws {
+    let server = try DemoServerProcess()
+    let folder = try FixturePlugin.Folder()
+    let fetched = try await run("carabiner-generate", "fetch", server.endpoint, in: folder)
+    #expect(fetched.status == 0 && fetched.output == "wrote schema.graphqls\n", "\(fetched)")
+    let text = try String(contentsOf: folder.file("schema.graphqls"), encoding: .utf8)
+    #expect(try await run("carabiner", "schema", "fetch", server.endpoint, in: folder).output == text)
+    #expect(try await run("carabiner-generate", "fetch", server.endpoint, "-o", "none/a", in: folder).status == 3)
+    #expect(try await run("carabiner-generate", "fetch", "127.0.0.1", in: folder).status == 2)
+    #expect(try await run("carabiner-generate", "fetch", server.endpoint, "--header", "secret", in: folder).status == 2)
+  }
+
+  @Test(
+    "generate.14: a schema that cannot be fetched leaves no file, and the message says why",
+    arguments: [
+      ("200 OK", "", #"{"errors":[{"message":"introspection is off"}]}"#, 1, "introspection is off; ask its operator"),
+      ("302 Found", "Location: http://127.0.0.1:9/\r\n", "", 4, "redirects to http://127.0.0.1:9/; fetch from there"),
+      ("404 Not Found", "", #"{"errors":[{"message":"no such page"}]}"#, 5, "HTTP status 404"),
+      ("200 OK", "", "<html>", 6, "is not an introspection result"),
+      ("200 OK", "", #"{"data":{"__schema":{"types":[{"name":"A"}]}}}"#, 6, "its kind is not"),
+    ])
+  func refusedFetch(status: String, headers: String, body: String, exit: Int32, message: String) async throws {
+    let server = try ScriptedServer(ScriptedServer.answering { _, peer in try peer.respond(status, headers: headers, body: body) })
+    let folder = try FixturePlugin.Folder()
+    let fetched = try await run("carabiner-generate", "fetch", "http://127.0.0.1:\(server.port)/", in: folder)
+    #expect(fetched.status == exit && fetched.errors.contains(message), "\(fetched)")
+    #expect(!FileManager.default.fileExists(atPath: folder.file("schema.graphqls").path))
   }
 }

@@ -31,6 +31,9 @@ struct SchemaCommandTests {
     let refused = try await run("check", "new.graphqls")
     #expect(refused.status == 3 && refused.errors.hasPrefix("new.graphqls:2:24: error: the type Book"), "\(refused.errors)")
     #expect(try await run("check", "new.graphqls", "book.graphqls").output == "new.graphqls, book.graphqls: ok\n")
+    let policy = "directive @nice on OBJECT\ntype Query @typePolicy(keyFields: \"a\") @nice { a: Int }\n"
+    try Data(policy.utf8).write(to: folder.file("policy.graphqls"))
+    #expect(try await run("check", "policy.graphqls").status == 0)
     #expect(try await run("check", "none.graphqls").status == 3)
     #expect(try await run("check").status == 2)
   }

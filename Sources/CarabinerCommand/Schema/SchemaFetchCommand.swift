@@ -76,6 +76,12 @@ struct SchemaFetchCommand: AsyncParsableCommand {
       try await host.untilShutDown { try write(try await introspection(through: host)) }
     } catch let status as ExitStatus {
       throw status
+    } catch let refusal as FetchedSchema.Refusal {
+      Terminal.complain("error: \(refusal)")
+      throw ExitStatus.graphQLErrors
+    } catch let error as SchemaError {
+      Terminal.complain("error: \(error)")
+      throw ExitStatus.parsing
     } catch is CancellationError {
       // After Ctrl-C no message is needed.
       throw ExitStatus.cancelled
@@ -88,17 +94,25 @@ struct SchemaFetchCommand: AsyncParsableCommand {
   private func introspection(through host: PluginHost) async throws -> FetchedSchema {
     let interrupt = InterruptSignal()
     defer { interrupt.stop() }
-    let task = Task(executorPreference: host.executor) { try await FetchedSchema(through: host) }
+    let task = Task(executorPreference: host.executor) {
+      // Many servers answer a query that is not valid with status 400.
+      try await FetchedSchema(isRefusal: { $0 is ResponseCodeError }) { try await Self.answer(to: $0, through: host) }
+    }
     interrupt.handle { task.cancel() }
     return try await task.value
   }
 
+  private static func answer(to query: IntrospectionQuery, through host: PluginHost) async throws -> JSONValue {
+    let operation = DynamicOperation(
+      document: query.document, operationName: IntrospectionQuery.operationName, operationType: .query, variables: [:])
+    let results = try ApolloClient(networkTransport: host.transport).results(
+      of: operation, cachePolicy: .networkOnly, configuration: RequestConfiguration(writeResultsToCache: false))
+    for try await response in results { return try JSONValue(parsing: [UInt8](response.body.bytes)) }
+    throw FetchedSchema.Refusal("there was no response")
+  }
+
   private func write(_ fetched: FetchedSchema) throws {
-    let isIntrospection = output?.hasSuffix(".json") == true
-    var text =
-      isIntrospection
-      ? String(decoding: fetched.introspection.serialized(pretty: true), as: UTF8.self) : fetched.schema.text(isSorted: sorted)
-    if !text.hasSuffix("\n") { text += "\n" }
+    let text = fetched.text(for: output, isSorted: sorted)
     guard let output else { return Terminal.emit(String(text.dropLast())) }
     do throws(FileReplacement.Fault) {
       try FileReplacement.write(Array(text.utf8), to: output, mode: 0o644, isLasting: false)

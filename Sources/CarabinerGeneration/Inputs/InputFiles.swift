@@ -14,7 +14,9 @@ struct InputFiles {
   init(_ request: GenerationRequest) throws(GeneratorError) {
     self.request = request
     let name = Paths.name(of: request.configuration)
-    let text = try Self.text(of: name, in: request.folder, maximumBytes: GenerationInputs.maximumSettingsBytes)
+    let text = try Self.text(
+      of: name, in: request.folder, maximumBytes: GenerationInputs.maximumSettingsBytes,
+      remedy: "create it with carabiner generate init, or correct the path")
     settings = try GenerationSettings(reading: text, file: name, needsDocuments: request.documents == nil)
     var search = FileSearch(root: request.folder)
     switch settings.schema {
@@ -41,13 +43,15 @@ struct InputFiles {
   }
 
   /// The text of a file in a folder.
-  static func text(of file: String, in folder: String, maximumBytes: Int) throws(GeneratorError) -> String {
+  static func text(
+    of file: String, in folder: String, maximumBytes: Int, remedy: String = "correct the path, or the permissions of the file"
+  ) throws(GeneratorError) -> String {
     do throws(BoundedFile.Fault) {
       return try BoundedFile.text(at: Paths.joined(folder, file), maximumBytes: maximumBytes)
     } catch {
       let reason =
         switch error {
-        case .unreadable(let reason): "the file cannot be read: \(reason); correct the path, or the permissions of the file"
+        case .unreadable(let reason): "the file cannot be read: \(reason); \(remedy)"
         case .tooLarge: "the file has more than the \(maximumBytes) bytes that are left; make it smaller, or generate in parts"
         case .notText: "the file is not a text in UTF-8; save it in UTF-8"
         }

@@ -21,13 +21,22 @@ struct OutputPlan {
     var texts: [String: String] = [:]
     if let documents = request.documents {
       for name in documents.map({ Paths.name(of: $0) + ".swift" }) + Self.schemaFiles {
-        texts[Paths.joined(folder, name)] = GeneratedFile.firstLine + "\n"
+        texts[Paths.normalized(Paths.joined(folder, name))] = GeneratedFile.firstLine + "\n"
       }
     }
     var bytes = 0
+    var known: Set<String> = []
     for file in generated {
-      let path = paths[file.name] ?? (placed.contains(file.name) ? file.name : Paths.joined(folder, file.name))
+      let path = Paths.normalized(
+        paths[file.name] ?? (placed.contains(file.name) ? file.name : Paths.joined(folder, file.name)))
       bytes += file.text.utf8.count
+      guard known.insert(path).inserted else {
+        throw GeneratorError(problems: [
+          GeneratorProblem(
+            file: Paths.name(of: request.configuration),
+            message: "two generated files would have the path \(path); choose another name for output.manifest or output.mocks")
+        ])
+      }
       texts[path] = file.text
     }
     guard bytes <= Self.maximumBytes else {

@@ -13,7 +13,11 @@ package struct GenerationRun: Sendable {
   package func changes() throws(GeneratorError) -> OutputChanges {
     let inputs = try located { () throws(GeneratorError) in try GenerationInputs(try InputFiles(request)) }
     var configuration = inputs.settings.generator
-    if request.documents != nil { (configuration.persistedDocuments, configuration.mocks) = (nil, nil) }
+    if request.documents != nil {
+      (configuration.persistedDocuments, configuration.mocks) = (nil, nil)
+      // A configuration may be for several targets, each with a part of the documents.
+      configuration.checkedKeys = [:]
+    }
     let generator = CodeGenerator(schema: inputs.schema, configuration: configuration)
     let plan = try located { () throws(GeneratorError) in
       try OutputPlan(try generator.files(for: inputs.documents), inputs, request)

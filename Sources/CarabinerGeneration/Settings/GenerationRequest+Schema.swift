@@ -78,7 +78,7 @@ extension GenerationRequest {
           }
         },
         "renames": {
-          "description": "Swift names by schema coordinate (Book.title, Genre.NOVEL), variable (BookQuery.$id), mock (Mock<Book>), operation or fragment.",
+          "description": "Swift names by schema coordinate (Book.title, Genre.NOVEL), variable (Book.$id), mock (Mock<Book>), operation, or fragment (...Cover).",
           "type": "object", "additionalProperties": {"type": "string", "minLength": 1}
         }
       },

@@ -66,6 +66,9 @@ extension GenerationSettings {
 
   private mutating func readOutput(_ json: JSONValue, _ pointer: JSONPointer, _ reader: inout SettingsReader) {
     let keys = ["folder", "beside-documents", "access", "module", "manifest", "mocks"]
+    if let folder = json.string {
+      return reader.problem(pointer, "output is an object; write output: {folder: \(JSONValue.string(folder))}")
+    }
     guard let members = reader.object(json, pointer, knowing: keys) else { return }
     if let json = members["folder"] {
       folder = reader.text(json, pointer.appending("folder"))?.text ?? ""
@@ -121,7 +124,9 @@ extension GenerationSettings {
 
   private mutating func readRenames(_ json: JSONValue, _ pointer: JSONPointer, _ reader: inout SettingsReader) {
     for (name, value) in reader.anyObject(json, pointer) ?? [:] {
-      generator.renames[name] = reader.text(value, pointer.appending(name))?.text
+      let place = pointer.appending(name)
+      generator.renames[name] = reader.text(value, place)?.text
+      generator.checkedKeys[name] = reader.place(of: place)
     }
   }
 
@@ -137,6 +142,7 @@ extension GenerationSettings {
         continue
       }
       generator.scalars[name] = scalar
+      generator.checkedKeys[name] = reader.place(of: place)
     }
   }
 }

@@ -13,9 +13,12 @@ struct SettingsReader {
     self.file = file
   }
 
-  mutating func problem(_ pointer: JSONPointer, _ message: String) {
+  mutating func problem(_ pointer: JSONPointer, _ message: String) { problems.append(place(of: pointer, message)) }
+
+  /// A problem of a key, which may turn out not to be one.
+  func place(of pointer: JSONPointer, _ message: String = "") -> GeneratorProblem {
     let place = document.place(of: pointer)
-    problems.append(GeneratorProblem(file: file, line: place?.line ?? 1, column: place?.column ?? 1, message: message))
+    return GeneratorProblem(file: file, line: place?.line ?? 1, column: place?.column ?? 1, message: message)
   }
 
   // MARK: Values

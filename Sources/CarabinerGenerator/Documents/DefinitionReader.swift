@@ -5,6 +5,7 @@ struct DefinitionReader {
   private let file: String
   private let places: GraphQLPlaces
   private var nextSelection = 0
+  private var nextVariable = 0
   private var nextID: Int
   private(set) var problems: [GeneratorProblem] = []
 
@@ -21,13 +22,16 @@ struct DefinitionReader {
       let place = SourcePlace(file: file, places.definitions.indices.contains(position) ? places.definitions[position] : nil)
       switch definition {
       case .operation(let operation):
+        let variables = places.variables.dropFirst(nextVariable).prefix(operation.variables.count)
+        nextVariable += variables.count
         let selections = list(operation.selectionSet)
         guard let name = operation.name else {
           problems.append(place.problem("the operation has no name, and the generated type needs one; name it"))
           continue
         }
         definitions.operations.append(
-          OperationNode(name: name, definition: operation, selections: selections, place: place))
+          OperationNode(name: name, definition: operation, selections: selections, place: place,
+            variables: variables.map { SourcePlace(file: file, $0) }))
       case .fragment(let fragment):
         let node = FragmentDefinitionNode(
           name: fragment.name, definition: fragment, selections: list(fragment.selectionSet), place: place)

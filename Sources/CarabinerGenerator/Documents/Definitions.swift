@@ -7,6 +7,14 @@ struct OperationNode: Sendable {
   let definition: GraphQLDocument.OperationDefinition
   let selections: SelectionList
   let place: SourcePlace
+  /// The places of its variables, in order.
+  let variables: [SourcePlace]
+
+  /// The place of a variable.
+  func place(of variable: String) -> SourcePlace {
+    let position = definition.variables.firstIndex { $0.name == variable }
+    return position.flatMap { variables.indices.contains($0) ? variables[$0] : nil } ?? place
+  }
 
   /// Whether it changes the store only, and is never sent.
   var isLocal: Bool { definition.directives.contains { DocumentSet.localMutation == $0.name } }

@@ -57,11 +57,38 @@ struct DocumentSet {
     validator.limits = Self.limits
     do throws(GraphQLSyntaxError) {
       // A fragment may be for reading the store only.
-      for problem in try validator.problems(in: text) where problem.rule != .noUnusedFragments {
-        problems.append(place(of: problem.locations.first, starts).problem("\(problem.message) [\(problem.rule.rawValue)]"))
+      let found = try validator.problems(in: text).filter { $0.rule != .noUnusedFragments }
+      let unknown = Set(found.lazy.filter { $0.rule == .fieldsOnCorrectType }.flatMap(\.locations))
+      for problem in found {
+        // A field that does not exist is compared with others, too.
+        if problem.rule == .overlappingFieldsCanBeMerged, problem.locations.contains(where: unknown.contains) { continue }
+        problems.append(self.problem(problem, starts))
       }
     } catch {
       problems.append(SourcePlace(file: "").problem(error.message))
+    }
+  }
+
+  /// A problem with its place, what to do, and other places.
+  private func problem(_ problem: DocumentProblem, _ starts: [Int]) -> GeneratorProblem {
+    var places = problem.locations.map { place(of: $0, starts) }
+    // The first place is the declaration of the variable.
+    if problem.rule == .variablesInAllowedPosition { places.reverse() }
+    var message = problem.message
+    if !message.contains("; "), !message.contains("(did you mean ") { message += "; \(Self.remedy(for: problem.rule))" }
+    let others = places.dropFirst().prefix(3).map { "\($0.file):\($0.line):\($0.column)" }
+    let more = others.isEmpty ? "" : ", with \(others.joined(separator: ", "))"
+    return (places.first ?? SourcePlace(file: "")).problem("\(message) [\(problem.rule.rawValue)]\(more)")
+  }
+
+  /// What to do if a message does not say so.
+  private static func remedy(for rule: DocumentProblem.Rule) -> String {
+    switch rule {
+    case .fieldsOnCorrectType, .knownTypeNames, .knownDirectives, .knownArgumentNames:
+      "correct the name, or fetch the schema again if the server has it"
+    case .providedRequiredArguments: "add it"
+    case .valuesOfCorrectType: "correct the value"
+    default: "correct the document"
     }
   }
 

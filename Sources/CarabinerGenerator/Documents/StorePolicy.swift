@@ -72,7 +72,7 @@ extension StorePolicy {
       definition.selectionSet = selections(definition.selectionSet, of: type, isObject: false)
       return OperationNode(
         name: operation.name, definition: definition, selections: list(operation.selections, of: type, isObject: false),
-        place: operation.place)
+        place: operation.place, variables: operation.variables)
     }
     definitions.fragments = definitions.fragments.map { fragment in
       let type = schema.type(named: fragment.definition.typeCondition)

@@ -32,13 +32,18 @@ public struct CodeGenerator: Sendable {
     let sources = documents.sorted { $0.file.utf8.lexicographicallyPrecedes($1.file.utf8) }
     let set = DocumentSet(sources, schema: schema)
     guard set.problems.isEmpty else { throw GeneratorError(problems: set.problems) }
+    let unknown = UnknownNames(set.definitions, schema: schema).problems(configuration.checkedKeys)
+    guard unknown.isEmpty else { throw GeneratorError(problems: unknown) }
     let policy = StorePolicy(schema)
     guard policy.problems.isEmpty else { throw GeneratorError(problems: policy.problems) }
     var definitions = set.definitions
     policy.select(in: &definitions)
     var generation = Generation(schema: schema, definitions: definitions, policy: policy, configuration: configuration)
     let files = generation.files(of: sources)
-    guard generation.problems.isEmpty else { throw GeneratorError(problems: generation.problems) }
+    // A selection that several types have is reported for each.
+    var known: Set<GeneratorProblem> = []
+    let problems = generation.problems.filter { known.insert($0).inserted }
+    guard problems.isEmpty else { throw GeneratorError(problems: problems) }
     return files
   }
 }

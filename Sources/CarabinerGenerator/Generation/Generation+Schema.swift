@@ -48,7 +48,7 @@ extension Generation {
       writer.block("enum PossibleTypes") { writer in
         for type in possible {
           let list = schema.possibleTypes(of: type).map { SwiftLiteral.string($0.name) }.sorted()
-          writer.list("static let \(SwiftNames.escaped(Words.decapitalized(type.name))): Set<String> = ", list)
+          writer.list("static let \(names.possible(type.name)): Set<String> = ", list)
         }
       }
     }
@@ -116,7 +116,8 @@ extension Generation {
     }
     for fragment in definitions.fragments {
       check(
-        naming.fragment(fragment.name), "the fragment \(fragment.name)", fragment.name, fragment.place, &problems)
+        naming.fragment(fragment.name), "the fragment \(fragment.name)", Naming.renameKey(ofFragment: fragment.name), fragment.place,
+        &problems)
     }
     for operation in definitions.operations {
       let name = naming.operation(operation.name, operation.definition.type, isLocal: operation.isLocal)

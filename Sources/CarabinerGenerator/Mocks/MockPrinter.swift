@@ -39,12 +39,14 @@ struct MockPrinter {
     writer.emptyLine()
     writer.begin("extension Mock where Object == \(name)")
     // In backticks alone, `self` is the whole value.
+    var value = "value"
+    while members.contains(where: { $0.property == value }) { value += "_" }
     let parameters = members.map { member in
-      SwiftNames.escaped(member.property) + (member.property == "self" ? " value" : "") + ": \(member.type)? = nil"
+      SwiftNames.escaped(member.property) + (member.property == "self" ? " \(value)" : "") + ": \(member.type)? = nil"
     }
     writer.function("\(access)convenience init", parameters) { writer in
       let values = members.map { member in
-        "\(SwiftLiteral.string(member.key)): \(member.property == "self" ? "value" : SwiftNames.escaped(member.property))"
+        "\(SwiftLiteral.string(member.key)): \(member.property == "self" ? value : SwiftNames.escaped(member.property))"
       }
       writer.list("self.init(__values: ", values, ")")
     }

@@ -9,6 +9,13 @@ enum SwiftNames {
     return reservedTypes.contains(name) ? "\(name)_\(ending)" : name
   }
 
+  /// The name of a scalar that is a text. A type of the system with its name stays usable in the module of the generated code.
+  static func textScalar(_ name: String) -> String {
+    let ending = "Scalar"
+    let type = type(name, ending: ending)
+    return systemTypes.contains(type) ? "\(type)_\(ending)" : type
+  }
+
   /// Whether a text can be written as a name.
   static func isIdentifier(_ text: String) -> Bool {
     guard let first = text.utf8.first, first &- UInt8(ascii: "0") >= 10, text != "_" else { return false }
@@ -35,10 +42,15 @@ enum SwiftNames {
 
   /// Types that generated code uses without a module, and names that are not types.
   private static let reservedTypes: Set<String> = [
-    "Any", "AnyMock", "Array", "Bool", "Boxed", "BoxedOptional", "CacheKeyPolicy", "CaseIterable", "Data", "Deferred", "Double",
-    "Error", "Float", "Fragments", "FragmentContainer", "GeneratedOperation", "GraphQLEnum", "GraphQLFragment",
+    "Any", "AnyMock", "Array", "Bool", "Boxed", "BoxedOptional", "CacheKeyPolicy", "Carabiner", "CaseIterable", "Data", "Deferred",
+    "Double", "Error", "Float", "Foundation", "Fragments", "FragmentContainer", "GeneratedOperation", "GraphQLEnum", "GraphQLFragment",
     "GraphQLMutation", "GraphQLNullable", "GraphQLQuery", "GraphQLSubscription", "GraphQLValue", "Hashable", "ID", "InputObject",
     "Int", "JSONValue", "Mock", "MockField", "MockObject", "MutableObject", "Never", "ObjectReader", "ObjectWriter", "Optional",
     "PossibleTypes", "Protocol", "Result", "SelectionSet", "Self", "Sendable", "Set", "String", "Swift", "Type", "Void", "_",
+  ]
+
+  /// Types of the standard library and of Foundation whose names schemas use for scalars.
+  private static let systemTypes: Set<String> = [
+    "Character", "Date", "DateComponents", "Decimal", "Dictionary", "Duration", "Int64", "Locale", "TimeZone", "UInt", "URL", "UUID",
   ]
 }

@@ -1,7 +1,11 @@
 /// How names of a schema are written in Swift.
 enum Words {
-  /// The name with a capital letter first.
-  static func capitalized(_ name: String) -> String { name.prefix(1).uppercased() + name.dropFirst() }
+  /// The name with a capital as its first letter. Underscores at its begin stay.
+  static func capitalized(_ name: String) -> String {
+    let underscores = name.prefix { $0 == "_" }
+    let rest = name.dropFirst(underscores.count)
+    return underscores + rest.prefix(1).uppercased() + rest.dropFirst()
+  }
 
   /// The name with a small letter first.
   static func decapitalized(_ name: String) -> String { name.prefix(1).lowercased() + name.dropFirst() }

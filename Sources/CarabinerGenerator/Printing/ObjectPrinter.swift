@@ -77,7 +77,13 @@ struct ObjectPrinter {
           name: "__typename", type: "String", isConstant: true, read: "$.value(\"__typename\")",
           write: "$.write(\"__typename\", %)"))
     }
-    for field in shape.fields { members.append(member(field)) }
+    let properties = Set(shape.fields.map(\.property))
+    for field in shape.fields {
+      var member = member(field)
+      // The wrapper of a property has its name with an underscore.
+      if member.wrapper != nil, properties.contains("_" + field.property) { member.wrapper = nil }
+      members.append(member)
+    }
     for view in shape.views {
       let condition = view.type.map { "on: \(names.condition($0))" } ?? ""
       members.append(

@@ -45,7 +45,7 @@ struct OperationPrinter {
         || !known.insert(property).inserted
       {
         problems.append(
-          operation.place.problem(
+          operation.place(of: variable.name).problem(
             "the variable $\(variable.name) cannot be a property named \(property); rename it with the key renames: {\(operation.name).$\(variable.name): NAME}"
           ))
       }

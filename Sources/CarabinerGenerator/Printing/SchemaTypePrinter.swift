@@ -30,7 +30,7 @@ struct SchemaTypePrinter {
 
   private mutating func printEnumeration(_ type: Schema.NamedType, to writer: inout CodeWriter) {
     check(
-      type, type.values.map { ($0.name, naming.enumCase($0.name, of: type.name)) },
+      type, type.values.map { ($0.name, naming.enumCase($0.name, of: type.name)) }, type.values.map(\.location),
       reserved: ["allCases", "hashValue", "init", "rawValue", "self"])
     writer.begin("\(access)enum \(naming.enumeration(type.name)): String, CaseIterable, Sendable")
     for value in type.values {
@@ -63,7 +63,10 @@ struct SchemaTypePrinter {
       member.deprecationReason = member.isBoxed ? nil : field.deprecationReason
       members.append(member)
     }
-    check(type, members.map { ($0.key, $0.property) }, reserved: ["hashValue", "self"])
+    let places = type.inputFields.map(\.location)
+    // The box of a property has its name with an underscore.
+    let boxes = members.filter(\.isBoxed).map { "_" + $0.property }
+    check(type, members.map { ($0.key, $0.property) }, places, reserved: Set(["hashValue", "self"] + boxes))
     writer.begin("\(access)struct \(naming.inputObject(type.name)): InputObject")
     let parameter = members.contains { $0.property == "object" } ? "fields" : "object"
     InputMember.print(members, access: access, parameter: parameter, to: &writer)
@@ -72,7 +75,7 @@ struct SchemaTypePrinter {
 
   private mutating func printOneOf(_ type: Schema.NamedType, to writer: inout CodeWriter) {
     let cases = type.inputFields.map { ($0.name, naming.inputField($0.name, of: type.name)) }
-    check(type, cases, reserved: ["hashValue", "self", "init"])
+    check(type, cases, type.inputFields.map(\.location), reserved: ["hashValue", "self", "init"])
     let isCyclic = type.inputFields.contains { !$0.type.isList && cycles.contains(type.name, $0.type.name) }
     writer.begin("\(access)\(isCyclic ? "indirect " : "")enum \(naming.inputObject(type.name)): InputObject")
     for (field, (_, name)) in zip(type.inputFields, cases) {
@@ -94,10 +97,12 @@ struct SchemaTypePrinter {
   }
 
   /// Reports members that cannot have their names.
-  private mutating func check(_ type: Schema.NamedType, _ members: [(key: String, name: String)], reserved: Set<String>) {
+  private mutating func check(
+    _ type: Schema.NamedType, _ members: [(key: String, name: String)], _ places: [Schema.Location?], reserved: Set<String>
+  ) {
     var known: [String: String] = [:]
-    let place = SourcePlace(type.location)
-    for (key, name) in members {
+    for ((key, name), location) in zip(members, places) {
+      let place = SourcePlace(location ?? type.location)
       let remedy = "rename it with the key renames: {\(type.name).\(key): NAME}"
       if !SwiftNames.isIdentifier(name) || reserved.contains(name) {
         problems.append(place.problem("\(type.name).\(key) cannot be named \(name) in Swift; \(remedy)"))

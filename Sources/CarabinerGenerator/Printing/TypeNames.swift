@@ -74,7 +74,14 @@ struct TypeNames {
   mutating func condition(_ type: Schema.NamedType) -> String {
     if type.kind == .object { return SwiftLiteral.string(type.name) }
     possibleTypes.insert(type.name)
-    return "PossibleTypes." + SwiftNames.escaped(Words.decapitalized(type.name))
+    return "PossibleTypes." + possible(type.name)
+  }
+
+  /// The constant with the object types of an interface or a union.
+  func possible(_ name: String) -> String {
+    let constant = Words.decapitalized(name)
+    // Of two types that differ in the first letter, each keeps its name.
+    return SwiftNames.escaped(schema.type(named: constant) == nil ? constant : name)
   }
 
   private mutating func scalar(_ name: String) -> String {

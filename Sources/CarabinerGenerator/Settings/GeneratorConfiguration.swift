@@ -67,8 +67,8 @@ public struct GeneratorConfiguration: Sendable, Hashable {
   public var access = Access.internal
   /// The types of custom scalars by name. The others are `String`.
   public var scalars: [String: Scalar] = [:]
-  /// Swift names by schema coordinate (`Book.title`, `Genre.NOVEL`, `Genre`), by variable (`BookQuery.$id`), by mock (`Mock<Book>`), or by
-  /// the name of an operation or a fragment.
+  /// Swift names by schema coordinate (`Book.title`, `Genre.NOVEL`, `Genre`), by variable (`Book.$id`), by mock (`Mock<Book>`), by the
+  /// name of an operation, or by a fragment (`...Cover`).
   public var renames: [String: String] = [:]
   /// The module of the client library.
   public var clientModule = "Carabiner"
@@ -76,6 +76,8 @@ public struct GeneratorConfiguration: Sendable, Hashable {
   public var persistedDocuments: PersistedDocuments?
   /// The file with the object types of mocks; nil for none.
   public var mocks: Mocks?
+  /// The keys of scalars and renames that must name a part of the schema or of a document, with their places in the configuration.
+  package var checkedKeys: [String: GeneratorProblem] = [:]
   /// The maximum number of selections that are read while fragments are merged, for all documents.
   public var maximumSteps = 20_000_000
 

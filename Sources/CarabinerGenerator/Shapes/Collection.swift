@@ -1,5 +1,11 @@
 internal import CarabinerSchema
 
+/// Selections of an object, with the type that they are written for.
+struct TypedSelections {
+  let selections: SelectionList
+  let type: Schema.NamedType
+}
+
 /// The fields and fragments that hold in a scope, merged from all selections of an object.
 struct Collection {
   /// A selection of a field.

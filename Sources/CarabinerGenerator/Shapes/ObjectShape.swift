@@ -5,7 +5,6 @@ final class ObjectShape {
   let name: String
   /// Where the type is, from the top level.
   let path: TypePath
-  let type: Schema.NamedType
   /// Whether the response has `__typename`.
   let hasTypeName: Bool
   var fields: [FieldShape] = []
@@ -17,10 +16,9 @@ final class ObjectShape {
   /// The types of fields that are elsewhere: in a fragment, or in a type around this one.
   var aliases: [TypePath] = []
 
-  init(path: TypePath, type: Schema.NamedType, hasTypeName: Bool) {
+  init(path: TypePath, hasTypeName: Bool) {
     name = path.name
     self.path = path
-    self.type = type
     self.hasTypeName = hasTypeName
   }
 
@@ -59,6 +57,8 @@ struct FieldShape {
 
   let responseKey: String
   let property: String
+  /// The key of the configuration that renames the property.
+  let renameKey: String
   let definition: Schema.Field
   let leaf: Leaf
   /// Whether `@include` or `@skip` may leave it out.
@@ -82,6 +82,8 @@ struct ViewShape {
 struct FragmentShape {
   let name: String
   let property: String
+  /// The key of the configuration that renames it.
+  let renameKey: String
   let isConditional: Bool
   let isDeferred: Bool
   /// The fragment that has the value; nil if it is stored here.

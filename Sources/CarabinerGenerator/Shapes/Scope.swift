@@ -7,9 +7,16 @@ struct Scope {
   private(set) var conditions: Set<Condition>
   private(set) var deferrals: Set<String> = []
 
-  init(_ type: Schema.NamedType, conditions: Set<Condition> = []) {
-    types = [type]
+  init(_ type: Schema.NamedType) { self.init(types: [type], conditions: []) }
+
+  init(types: [Schema.NamedType], conditions: Set<Condition>) {
+    self.types = types
     self.conditions = conditions
+  }
+
+  /// Adds a type that each object of the scope is of.
+  mutating func add(_ type: Schema.NamedType) {
+    if !types.contains(where: { $0.name == type.name }) { types.append(type) }
   }
 
   /// The scope inside a fragment.

@@ -32,11 +32,10 @@ struct SelectionWalk {
   // MARK: Fields
 
   /// The fields and fragments of selection sets that hold in a scope.
-  mutating func collection(of lists: [SelectionList], in scope: Scope) -> Collection {
+  mutating func collection(of lists: [TypedSelections], in scope: Scope) -> Collection {
     var collection = Collection()
     var visited: Set<Visit> = []
-    guard let parent = scope.types.first else { return collection }
-    for list in lists { collect(list.selections, in: scope, parent, nil, 0, &visited, into: &collection) }
+    for list in lists { collect(list.selections.selections, in: scope, list.type, nil, 0, &visited, into: &collection) }
     return collection
   }
 

@@ -3,14 +3,20 @@ internal import CarabinerSchema
 extension ShapeBuilder {
   /// Adds the property of a field, and the type of its objects.
   mutating func add(
-    _ field: Collection.Field, to shape: ObjectShape, _ scope: Scope, _ children: inout KnownChildren, outer: [KnownChildren]
+    _ field: Collection.Field, to shape: ObjectShape, _ children: inout KnownChildren, outer: [KnownChildren]
   ) {
     let contributions = field.contributions
     // An own selection can have a more specific type than one of a fragment.
     let chosen =
       contributions.first { $0.origin == nil && $0.conditions.isEmpty } ?? contributions.first { $0.conditions.isEmpty }
       ?? contributions.first
-    guard let chosen, let definition = definition(chosen), let type = schema.type(of: definition.type) else { return }
+    guard let chosen else { return }
+    guard let definition = definition(chosen), let type = schema.type(of: definition.type) else {
+      problems.append(
+        chosen.node.place.problem(
+          "\(chosen.node.name) describes the schema, and no code is generated for it; remove it, and read the schema by another request"))
+      return
+    }
     let property = naming.property(of: chosen.node, in: chosen.parent)
     var forwardedTo = chosen.conditions.isEmpty ? chosen.origin : nil
     let leaf: FieldShape.Leaf
@@ -21,13 +27,13 @@ extension ShapeBuilder {
       if forwardedTo != nil, contributions.contains(where: { $0.origin != forwardedTo }) { forwardedTo = nil }
       let name = naming.child(property, isList: definition.type.isList)
       guard isFree(name, field.responseKey, [children] + outer, chosen) else { return }
-      let part = ChildPart(name: name, type: type, field: field, fragment: forwardedTo, place: chosen.node.place)
-      leaf = .object(name, child(part, of: shape, scope, &children, outer: outer))
+      let part = ChildPart(name: name, field: field, fragment: forwardedTo, place: chosen.node.place)
+      leaf = .object(name, child(part, of: shape, &children, outer: outer))
     }
     shape.fields.append(
       FieldShape(
-        responseKey: field.responseKey, property: property, definition: definition, leaf: leaf,
-        isConditional: field.isConditional,
+        responseKey: field.responseKey, property: property, renameKey: naming.renameKey(of: chosen.node, in: chosen.parent),
+        definition: definition, leaf: leaf, isConditional: field.isConditional,
         forwardedTo: forwardedTo.map(naming.fragmentProperty), place: chosen.node.place))
   }
 
@@ -51,7 +57,6 @@ extension ShapeBuilder {
   /// A field with objects.
   struct ChildPart {
     let name: String
-    let type: Schema.NamedType
     let field: Collection.Field
     /// The fragment that has the value; nil if it is stored here.
     let fragment: String?
@@ -60,7 +65,7 @@ extension ShapeBuilder {
 
   /// The type of the objects of a field; nil if a fragment has it.
   private mutating func child(
-    _ part: ChildPart, of shape: ObjectShape, _ scope: Scope, _ children: inout KnownChildren, outer: [KnownChildren]
+    _ part: ChildPart, of shape: ObjectShape, _ children: inout KnownChildren, outer: [KnownChildren]
   ) -> ObjectShape? {
     let contributions = part.field.contributions
     let first = contributions.first?.conditions ?? []
@@ -86,23 +91,31 @@ extension ShapeBuilder {
       children.byKey[part.field.responseKey] = (key, nil, path)
       return nil
     }
-    let lists = zip(contributions, parts).map { list($0, $1) }
+    var scope = Scope(types: [], conditions: Set(shared))
+    var lists: [TypedSelections] = []
+    for (contribution, part) in zip(contributions, parts) {
+      guard let type = definition(contribution).flatMap({ schema.type(of: $0.type) }) else { continue }
+      lists.append(TypedSelections(selections: list(contribution, part, type), type: type))
+      // Types of one field can differ where a type of the schema narrows the field of an interface: the object is of each of them.
+      if part.conditions.isEmpty { scope.add(type) }
+    }
+    if scope.types.isEmpty, let first = lists.first { scope.add(first.type) }
     let child = self.shape(
-      shape.path.inner(part.name), part.type, Scope(part.type, conditions: Set(shared)), lists,
-      views: lists.flatMap(\.selections),
-      place: part.place)
+      shape.path.inner(part.name), scope, lists, views: lists.flatMap(\.selections.selections), place: part.place)
     shape.children.append(child)
     children.byKey[part.field.responseKey] = (key, child, child.path)
     return child
   }
 
   /// The selections of a field, as a fragment with conditions if they need some that the other selections of the field do not.
-  private mutating func list(_ contribution: Collection.Contribution, _ part: ChildKey.Part) -> SelectionList {
+  private mutating func list(
+    _ contribution: Collection.Contribution, _ part: ChildKey.Part, _ type: Schema.NamedType
+  ) -> SelectionList {
     let node = contribution.node
     guard let selections = node.selections else { return SelectionList(id: freshID(), []) }
     if part.conditions.isEmpty { return selections }
     let fragment = FragmentNode(
-      name: nil, typeCondition: nil, conditions: part.conditions, deferral: nil, selections: selections, place: node.place)
+      name: nil, typeCondition: type.name, conditions: part.conditions, deferral: nil, selections: selections, place: node.place)
     return SelectionList(id: freshID(), [.fragment(fragment)])
   }
 }

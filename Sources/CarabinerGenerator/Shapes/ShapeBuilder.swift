@@ -39,16 +39,16 @@ struct ShapeBuilder {
     guard let type = schema.rootType(of: operation.definition.type) else { return nil }
     let name = naming.operation(operation.name, operation.definition.type, isLocal: operation.isLocal)
     return shape(
-      TypePath(name, ["Data"]), type, Scope(type), [operation.selections], views: operation.selections.selections,
-      place: operation.place)
+      TypePath(name, ["Data"]), Scope(type), [TypedSelections(selections: operation.selections, type: type)],
+      views: operation.selections.selections, place: operation.place)
   }
 
   /// The type of a fragment.
   mutating func shape(of fragment: FragmentDefinitionNode) -> ObjectShape? {
     guard let type = schema.type(named: fragment.definition.typeCondition) else { return nil }
     return shape(
-      TypePath(naming.fragment(fragment.name)), type, Scope(type), [fragment.selections], views: fragment.selections.selections,
-      place: fragment.place)
+      TypePath(naming.fragment(fragment.name)), Scope(type), [TypedSelections(selections: fragment.selections, type: type)],
+      views: fragment.selections.selections, place: fragment.place)
   }
 
   /// A type with the fields of selection sets.
@@ -57,30 +57,28 @@ struct ShapeBuilder {
   ///   - nodes: The selections whose fragments that do not hold become views. Others are views of a type around it.
   ///   - outer: The types of fields of the types around it, from inside.
   mutating func shape(
-    _ path: TypePath, _ type: Schema.NamedType, _ scope: Scope, _ lists: [SelectionList], views nodes: [SelectionNode],
+    _ path: TypePath, _ scope: Scope, _ lists: [TypedSelections], views nodes: [SelectionNode],
     outer: [KnownChildren] = [], place: SourcePlace
   ) -> ObjectShape {
     let collection = walk.collection(of: lists, in: scope)
     // The type of the root is known, and a subscription may select nothing beside its field.
     let isRoot = scope.types.contains { rootTypes.contains($0.name) }
-    let shape = ObjectShape(path: path, type: type, hasTypeName: !isRoot || collection.hasTypeName)
+    let shape = ObjectShape(path: path, hasTypeName: !isRoot || collection.hasTypeName)
     var children = KnownChildren()
     for field in collection.fields where field.responseKey != "__typename" {
-      add(field, to: shape, scope, &children, outer: outer)
+      add(field, to: shape, &children, outer: outer)
     }
     let registry = walk.views(of: nodes, in: scope)
     for view in registry.views where walk.problem == nil {
       let name = naming.view(view.type, view.conditions)
       let inner = self.shape(
-        path.inner(Words.capitalized(name)), view.type ?? type, scope.adding(view.type, view.conditions), lists,
-        views: view.nodes,
-        outer: [children] + outer, place: place)
+        path.inner(Words.capitalized(name)), scope.adding(view.type, view.conditions), lists, views: view.nodes, outer: [children] + outer, place: place)
       shape.views.append(
         ViewShape(property: name, type: view.type, isConditional: !view.conditions.isEmpty, shape: inner))
     }
     for (label, selections) in registry.deferred where walk.problem == nil {
       let inner = self.shape(
-        path.inner(Words.capitalized(label)), type, scope.adding(nil, [], deferral: label), lists, views: selections.selections,
+        path.inner(naming.deferred(label)), scope.adding(nil, [], deferral: label), lists, views: selections.selections,
         outer: [children] + outer, place: place)
       shape.deferred.append(DeferredShape(property: Words.decapitalized(label), shape: inner))
     }
@@ -88,7 +86,7 @@ struct ShapeBuilder {
       shape.fragments.append(
         FragmentShape(
           name: naming.fragment(fragment.name), property: naming.fragmentProperty(fragment.name),
-          isConditional: fragment.isConditional, isDeferred: fragment.isDeferred,
+          renameKey: Naming.renameKey(ofFragment: fragment.name), isConditional: fragment.isConditional, isDeferred: fragment.isDeferred,
           forwardedTo: fragment.origin.map(naming.fragmentProperty)))
     }
     checkNames(of: shape, place)

@@ -17,7 +17,9 @@ extension DocumentCheck {
       let offset = takePart()
       let definition = definition(of: directive.name)
       if let definition, !definition.locations.contains(location) {
-        report(.knownDirectives, "@\(directive.name) is not allowed on \(location.rawValue)", at: offset)
+        let places = definition.locations.map(\.rawValue).joined(separator: ", ")
+        report(
+          .knownDirectives, "@\(directive.name) is not allowed on \(location.rawValue); it is for \(places)", at: offset)
       } else if definition == nil, let schema, !validator.clientDirectives.contains(directive.name) {
         let known = schema.directives.map(\.name) + Schema.DirectiveDefinition.builtIn.keys.sorted()
         report(

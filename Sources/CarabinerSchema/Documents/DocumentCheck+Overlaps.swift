@@ -103,6 +103,10 @@ extension DocumentCheck {
     return type.isComposite ? reference.renamed("") : reference
   }
 
+  private static func text(ofArguments field: FieldPart) -> String {
+    field.arguments.isEmpty ? "no arguments" : "the arguments \(field.arguments.shortened)"
+  }
+
   /// Reports two fields, with those that they are inside of.
   private mutating func report(_ pair: [Int], in merged: [Merged], _ place: Int) {
     var (left, right) = ([pair[0]], [pair[1]])
@@ -120,7 +124,7 @@ extension DocumentCheck {
       if one.name != other.name {
         "\(one.name) and \(other.name) are different fields"
       } else if one.arguments != other.arguments {
-        "they have different arguments"
+        "one has \(Self.text(ofArguments: one)), and one \(Self.text(ofArguments: other))"
       } else if one.stream != other.stream {
         "they have different @stream"
       } else {

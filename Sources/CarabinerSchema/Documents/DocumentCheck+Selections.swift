@@ -56,6 +56,9 @@ extension DocumentCheck {
       if !having.isEmpty { hint = " (did you mean to use it in a fragment on \(having.joined(separator: " or "))?)" }
     }
     if hint.isEmpty { hint = suggestion(for: field, among: type.fields.map(\.name)) }
+    if hint.isEmpty, validator.suggestsNames, let other = schema?.rootOperation(having: field, besides: type) {
+      hint = " (did you mean to use it in a \(other.rawValue)?)"
+    }
     report(.fieldsOnCorrectType, "\(type.name) has no field \(field)\(hint)", at: offset)
   }
 
@@ -113,7 +116,7 @@ extension DocumentCheck {
     overlaps[pair] = fits
     if !fits {
       report(
-        .possibleFragmentSpreads, "\(owner()) is on \(type.name), and a \(parent.name) is never a \(type.name); remove it",
+        .possibleFragmentSpreads, "\(owner()) is on \(type.name), and no object is of both \(type.name) and \(parent.name); remove it",
         at: offset)
     }
   }

@@ -11,25 +11,28 @@ extension DocumentCheck {
       definitions[current].uses.append(
         VariableUse(name: name, offset: offset, type: reference, hasDefault: hasDefault, isOneOf: isOneOf))
     case .null:
-      if let reference, reference.isNonNull { reportWrong(value, reference.description, at: offset) }
+      if let reference, reference.isNonNull { reportWrong(value, reference.description, of: reference, at: offset) }
     case .list(let elements):
       // A scalar of the schema may have lists as values.
       if let reference, !reference.isList, let type = type(of: reference), type.kind != .scalar || type.isBuiltIn {
-        reportWrong(value, reference.description, at: offset)
+        reportWrong(value, reference.description, of: reference, at: offset)
       }
       for element in elements { read(element, as: reference?.element) }
-    case .object(let members): read(members, as: reference.flatMap { type(of: $0) }, at: offset)
+    case .object(let members): read(members, as: reference, at: offset)
     default:
       // One value is a list of one.
       guard let reference, let type = type(of: reference), type.isInput else { return }
-      if !type.accepts(value) { reportWrong(value, type.name, of: type, at: offset) }
+      if !type.accepts(value) { reportWrong(value, type.name, of: reference, type, at: offset) }
     }
   }
 
   /// Reads the fields of an object.
-  private mutating func read(_ members: [Document.Argument], as type: Schema.NamedType?, at offset: Int) {
-    if let type, type.kind == .enumeration || type.isBuiltIn { reportWrong(.object(members), type.name, at: offset) }
-    let type = type?.kind == .inputObject ? type : nil
+  private mutating func read(_ members: [Document.Argument], as reference: Schema.TypeReference?, at offset: Int) {
+    let named = reference.flatMap { self.type(of: $0) }
+    if let reference, let named, named.kind == .enumeration || named.isBuiltIn {
+      reportWrong(.object(members), named.name, of: reference, named, at: offset)
+    }
+    let type = named?.kind == .inputObject ? named : nil
     var given: [String: [Int]] = [:]
     for member in members {
       let nameOffset = takePart()
@@ -96,12 +99,32 @@ extension DocumentCheck {
 
   /// Reports a value that is not one of a type.
   private mutating func reportWrong(
-    _ value: Document.Value, _ expected: String, of type: Schema.NamedType? = nil, at offset: Int
+    _ value: Document.Value, _ expected: String, of reference: Schema.TypeReference, _ named: Schema.NamedType? = nil,
+    at offset: Int
   ) {
     var suggestion = ""
-    if case .enumeration(let name) = value, let type, type.kind == .enumeration {
-      suggestion = self.suggestion(for: name, among: type.values.map(\.name))
+    if case .enumeration(let name) = value, let named, named.kind == .enumeration {
+      suggestion = self.suggestion(for: name, among: named.values.map(\.name))
+    }
+    if suggestion.isEmpty, let form = reference.isList ? "a list in brackets" : form(of: type(of: reference)) {
+      suggestion = "; write \(form)"
     }
     report(.valuesOfCorrectType, ValueFault.wrong(value.shortText, expected).message + suggestion, at: offset)
+  }
+
+  /// What a value of a type looks like; nil for custom scalars.
+  private func form(of type: Schema.NamedType?) -> String? {
+    switch (type?.kind, type?.name) {
+    case (.scalar, "Int"): "a whole number of 32 bits"
+    case (.scalar, "Float"): "a number"
+    case (.scalar, "String"): "a text in quotes"
+    case (.scalar, "ID"): "a text in quotes or a whole number"
+    case (.scalar, "Boolean"): "true or false"
+    case (.inputObject, _): "an object in braces"
+    case (.enumeration, _) where !validator.suggestsNames: "an enum value without quotes"
+    case (.enumeration, _):
+      "one of \(type?.values.prefix(4).map(\.name).joined(separator: ", ") ?? "")\(type?.values.count ?? 0 > 4 ? ", …" : "") without quotes"
+    default: nil
+    }
   }
 }

@@ -145,7 +145,7 @@ struct DocumentCheck {
   }
 
   private mutating func reportUnknown(type name: String, at offset: Int) {
-    let known = schema?.types.map(\.name) ?? []
+    let known = (schema?.types.map(\.name) ?? []) + ["Boolean", "Float", "ID", "Int", "String"]
     report(.knownTypeNames, "the schema has no type \(name)\(suggestion(for: name, among: known))", at: offset)
   }
 

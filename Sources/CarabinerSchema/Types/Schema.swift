@@ -57,6 +57,12 @@ public struct Schema: Sendable, Hashable {
   /// The root type of an operation; nil if the schema has no such operations.
   public func rootType(of operation: OperationType) -> NamedType? { storage.rootTypes[operation].flatMap { type(of: $0) } }
 
+  /// An operation whose root type has a field, if a type is the root type of another operation.
+  func rootOperation(having field: String, besides type: NamedType) -> OperationType? {
+    guard OperationType.allCases.contains(where: { rootTypeName(of: $0) == type.name }) else { return nil }
+    return OperationType.allCases.first { rootType(of: $0)?.field(named: field) != nil }
+  }
+
   /// A field of an object type or an interface; nil if it has none of this name.
   public func field(_ name: String, of type: String) -> Field? { self.type(named: type)?.field(named: name) }
 

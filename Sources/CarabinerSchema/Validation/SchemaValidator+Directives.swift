@@ -13,6 +13,7 @@ extension SchemaValidator {
     for directive in directives where !isFull {
       let place = directive.location ?? place
       guard let definition = schema.directive(named: directive.name) else {
+        if Schema.DirectiveDefinition.ofClients.contains(directive.name) { continue }
         report(
           .knownDirectives, coordinate, "the directive @\(directive.name) is not defined; define it, or correct the name",
           at: place)

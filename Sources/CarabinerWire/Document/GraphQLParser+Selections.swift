@@ -3,10 +3,13 @@ extension GraphQLParser {
   mutating func selectionSet() throws(GraphQLSyntaxError) -> [Document.Selection] {
     guard token.kind == .leftBrace else { throw unexpected("a selection set in braces") }
     beginPart()
+    let brace = token.range.lowerBound
     try descend()
+    if token.kind == .rightBrace { throw error(.unexpectedToken, "a selection set is not empty; add a field, or remove the braces") }
     var selections: [Document.Selection] = []
     selections.reserveCapacity(4)
     repeat {
+      if token.kind == .end { throw unclosed("the selection set", from: brace, "}") }
       selectionOffsets.append(token.range.lowerBound)
       beginPart()
       selections.append(token.kind == .spread ? try fragmentSelection() : .field(try field()))
@@ -65,7 +68,8 @@ extension GraphQLParser {
     var arguments: [Document.Argument] = []
     arguments.reserveCapacity(2)
     repeat {
-      arguments.append(try argument("an argument", isConstant: areConstant))
+      let what = arguments.isEmpty ? "an argument" : "an argument or \")\""
+      arguments.append(try argument(what, isConstant: areConstant))
     } while try !take(.rightParenthesis)
     return arguments
   }

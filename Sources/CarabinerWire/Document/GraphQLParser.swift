@@ -12,6 +12,8 @@ package struct GraphQLParser {
   private(set) var definitionOffsets: [Int] = []
   /// The offset of each selection. A field precedes its selection set.
   var selectionOffsets: [Int] = []
+  /// The offset of each variable that is declared; empty if the parts are not recorded.
+  private(set) var variableOffsets: [Int] = []
   /// The offsets of the parts of the document, in the order of ``GraphQLPartPlaces``; nil if they are not recorded.
   private(set) var partOffsets: [Int]?
   /// The places of the descriptions.
@@ -87,6 +89,13 @@ package struct GraphQLParser {
     error(
       token.kind == .end ? .unexpectedEnd : .unexpectedToken,
       "expected \(what), found \(token.summary(lexer.text(at: token.range)))")
+  }
+
+  /// The error at the end of a document.
+  func unclosed(_ what: String, from offset: Int, _ bracket: String) -> GraphQLSyntaxError {
+    let start = lexer.error(.unexpectedEnd, "", at: offset)
+    return error(
+      .unexpectedEnd, "the document ends within \(what) that begins at \(start.line):\(start.column); close it with \(bracket)")
   }
 
   package func error(_ code: GraphQLSyntaxError.Code, _ message: String) -> GraphQLSyntaxError {
@@ -175,8 +184,9 @@ package struct GraphQLParser {
     var variables: [Document.VariableDefinition] = []
     repeat {
       beginPart()
+      if partOffsets != nil { variableOffsets.append(token.range.lowerBound) }
       let description = try description()
-      try expect(.dollar, "a variable")
+      try expect(.dollar, variables.isEmpty ? "a variable" : "a variable or \")\"")
       beginPart()
       let name = try name()
       try expect(.colon, "\":\" and the type of the variable")

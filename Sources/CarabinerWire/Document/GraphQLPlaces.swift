@@ -18,6 +18,8 @@ public struct GraphQLPlaces: Sendable, Hashable {
   public let definitions: [Place]
   /// The place of each selection, in the order of the text. A field precedes its selection set.
   public let selections: [Place]
+  /// The place of each variable that is declared, in order.
+  public let variables: [Place]
 }
 
 extension GraphQLDocument {
@@ -28,13 +30,15 @@ extension GraphQLDocument {
     _ text: String, limits: GraphQLLimits = GraphQLLimits()
   ) throws(GraphQLSyntaxError) -> (document: GraphQLDocument, places: GraphQLPlaces) {
     let bytes = Array(text.utf8)
-    let (document, parser) = try GraphQLDocument.parsed(bytes, limits: limits)
+    let (document, parser) = try GraphQLDocument.parsed(bytes, limits: limits, recordsParts: true)
     var counter = PlaceCounter(bytes)
-    // Both lists are in ascending order, but definitions and selections interleave, so each list needs its own pass.
+    // Each list is in ascending order, but the lists interleave, so each needs its own pass.
     let selections = parser.selectionOffsets.map { counter.place(of: $0) }
     counter = PlaceCounter(bytes)
     let definitions = parser.definitionOffsets.map { counter.place(of: $0) }
-    return (document, GraphQLPlaces(definitions: definitions, selections: selections))
+    counter = PlaceCounter(bytes)
+    let variables = parser.variableOffsets.map { counter.place(of: $0) }
+    return (document, GraphQLPlaces(definitions: definitions, selections: selections, variables: variables))
   }
 }
 

@@ -148,6 +148,17 @@ struct OutputTests {
   }
 
   @Test(
+    "generate.13: two outputs with one path are a fault, and nothing is written",
+    arguments: ["manifest: Generated/A.graphql.swift", "manifest: Generated/../Generated/Mocks.graphql.swift, mocks: Generated"])
+  func sameOutputs(_ setting: String) throws {
+    let settings = "schema: schema.graphqls\ndocuments: '*.graphql'\noutput: {folder: Generated, \(setting)}\n"
+    let project = try Project(["A.graphql": query], settings: settings)
+    let problems = try project.problems()
+    #expect(problems.count == 1 && problems.first?.contains("two generated files would have the path Generated/") == true, "\(problems)")
+    #expect(!project.exists("Generated/A.graphql.swift"))
+  }
+
+  @Test(
     "generate.14: a folder that cannot be written is a fault, and nothing is written", arguments: ["/proc/carabiner", "taken"])
   func noPermission(_ folder: String) throws {
     let settings = "schema: schema.graphqls\ndocuments: '*.graphql'\noutput: {folder: Generated, manifest: \(folder)/m.json}\n"

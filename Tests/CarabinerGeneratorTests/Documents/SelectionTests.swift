@@ -156,4 +156,33 @@ struct SelectionTests {
       text.contains(
         ##"#"query A($id: ID!) { book(id: $id) { __typename ...B } } fragment B on Book { __typename title(s: "a\"") }"#"##))
   }
+
+  @Test(
+    "generate.3: where a type narrows the field of an interface, the objects have the fields of both selections, in any order",
+    arguments: [
+      "node { id } ... on DepartureEdge { node { delay } }", "... on DepartureEdge { node { delay } } node { id }",
+      "...F ... on DepartureEdge { node { delay } }", "node { id } ...G", "...F ...G",
+      "node { id } ... on DepartureEdge { node { ...D } }", "node { ... on Node { id } } ... on DepartureEdge { node { delay } }",
+      "node { id } ... on DepartureEdge { node @include(if: $x) { delay } }",
+    ])
+  func narrowedFields(_ selection: String) throws {
+    let schema = try Schema(
+      parsing: """
+        type Query { edge: Edge } interface Node { id: ID! } interface Edge { node: Node }
+        type Departure implements Node { id: ID! delay: Int } type DepartureEdge implements Edge { node: Departure }
+        """)
+    let isConditional = selection.contains("$x")
+    var document = "query A\(isConditional ? "($x: Boolean!)" : "") { edge { \(selection) } }"
+    for (name, fragment) in [
+      ("F", "on Edge { node { id } }"), ("G", "on DepartureEdge { node { delay } }"), ("D", "on Departure { delay }"),
+    ] where selection.contains("...\(name)") {
+      document += " fragment \(name) \(fragment)"
+    }
+    let text = try Sample.text(document, schema: schema)
+    let view = text.split(separator: "struct AsDepartureEdge: ").last ?? ""
+    let node = view.split(separator: "struct Node: ").dropFirst().joined()
+    let members = node.prefix { $0 != "}" }
+    #expect(members.contains("let id: ID"), "\(text)")
+    #expect(node.contains("let delay: Int?"), "\(text)")
+  }
 }

@@ -140,13 +140,16 @@ struct MockFilesTests {
     let fragment = "query A { books { ...Book } } fragment Book on Book { title }"
     #expect(
       try problems(fragment).first?.contains(
-        "the fragment Book and the mock of Book would both be the type Book; rename one with the key renames: {Book: NAME}")
+        "the fragment Book and the mock of Book would both be the type Book; rename one with the key renames: {...Book: NAME}")
         == true)
     #expect(try problems(fragment, renames: ["Mock<Book>": "BookMock"]).isEmpty)
     #expect(try problems(fragment, module: "Shop").isEmpty)
     #expect(
       try text("query A { words { self { id } } }").contains("struct Self_Object: MockObject {\n  static let typeName = \"Self\"")
     )
+    let schema = try Schema(parsing: "type Query { self: Int value: Int value_: Int }")
+    let mock = try Sample.text("query A { self value value_ }", schema: schema) { $0.mocks = .init(file: "Mocks.swift") }
+    #expect(mock.contains(#""self": value__, "value": value, "value_": value_"#))
     let types = "type Query { book: book genre: Book } type book { id: Int } enum Book { A }"
     let both =
       "the mock of book and the type Book would both be the type Book; rename one with the key renames: {Mock<book>: NAME}"

@@ -60,9 +60,13 @@ struct NamesTests {
       ("query A { f: hashValue }", "A.graphql:1:11: error: hashValue", ["Query.f": "hashValue"]),
       ("query A { a: x A: x }", "would both be the property a; rename it with the key renames: {Query.A: NAME}", [:]),
       ("query A { friend { x } friends { x } }", "A.graphql:1:24: error: the objects of friends and of friend", [:]),
-      ("query A($document: Int) { y(a: $document) }", "A.graphql:1:1: error: the variable $document cannot", [:]),
+      ("query A($document: Int) { y(a: $document) }", "A.graphql:1:9: error: the variable $document cannot", [:]),
       ("query A { c }", "s.graphqls:1:", [:]), ("query B { x } query BQuery { x }", "would both be the type BQuery", [:]),
       ("{ x }", "A.graphql:1:1: error: the operation has no name", [:]),
+      ("\"Says $self.\"\nquery A(\n  $self: Int) { y(a: $self) }", "A.graphql:3:3: error: the variable $self cannot", [:]),
+      ("query A { __schema { queryType { name } } }", "A.graphql:1:11: error: __schema describes the schema", [:]),
+      ("query A($is: In) { d(is: $is) }", "s.graphqls:1:148: error: In._in cannot be named _in", [:]),
+      ("query A { ...A2 ...a2 } fragment A2 on Query { x } fragment a2 on Query { x }", "{...a2: NAME}", [:]),
     ])
   func refused(_ document: String, _ message: String, _ renames: [String: String]) throws {
     let schema = try Schema(
@@ -70,7 +74,7 @@ struct NamesTests {
         SchemaSource(
           file: "s.graphqls",
           text:
-            "type Query { hashValue: Int x: Int y(a: Int): Int friend: Query friends: [Query] c: C } enum C { FOO_BAR fooBar }")
+            "type Query { hashValue: Int x: Int y(a: Int): Int friend: Query friends: [Query] c: C d(is: In): Int } enum C { FOO_BAR fooBar } input In { in: In _in: Int }")
       ])
     let problems = try Sample.problems(document, schema: schema) { $0.renames = renames }
     #expect(problems.contains { $0.contains(message) }, "\(problems)")
@@ -89,6 +93,55 @@ struct NamesTests {
       "enum Kind: String", "case murder = \"CRIME\"", "struct Part: SelectionSet", "GraphQLEnum<Kind>?", "let part: Part",
     ] {
       #expect(text.contains(part), "\(part)")
+    }
+  }
+
+  @Test("generate.7: a fragment and a type of one name are renamed apart")
+  func renamedApart() throws {
+    let schema = try Schema(parsing: "type Query { role: Role } enum Role { USER }")
+    let document = "query A { ...Role } fragment Role on Query { role }"
+    #expect(try Sample.problems(document, schema: schema).first?.contains("rename one with the key renames: {...Role: NAME}") == true)
+    let text = try Sample.text(document, schema: schema) { $0.renames = ["...Role": "RoleParts"] }
+    #expect(text.contains("struct RoleParts: SelectionSet") && text.contains("enum Role: String"))
+  }
+
+  @Test("generate.13: a key that names nothing in the schema or the documents is refused")
+  func unknownNames() throws {
+    let document = "query A($id: ID!) { book(id: $id) { ...F t: title } } fragment F on Book { title }"
+    let known = ["A", "A.$id", "F", "...F", "Book", "Book.title", "Book.t", "Genre.CRIME", "Mock<Book>", "BookFilter.title"]
+    #expect(try Sample.problems(document) { $0.checkedKeys = Dictionary(uniqueKeysWithValues: known.map { ($0, .init(file: "c", message: "")) }) } == [])
+    for unknown in ["B", "A.$of", "...G", "Book.pubs", "Genre.X", "Mock<Bok>", "Boook.title"] {
+      let problems = try Sample.problems(document) { $0.checkedKeys = [unknown: .init(file: "c", line: 2, column: 3, message: "")] }
+      #expect(problems.first?.hasPrefix("c:2:3: error: neither the schema nor a document has \(unknown)") == true, "\(problems)")
+    }
+  }
+
+  @Test("generate.7: types of fields, labels and scalars do not hide what generated code uses, nor each other")
+  func hidingTypes() throws {
+    let schema = try Schema(
+      parsing: """
+        type Query { _meta: M iSO8601Date: M at: Date since: DateTime foundation: Foundation a: Node b: node }
+        type M { id: Int x: M _x: Int \((0..<20).map { "s\($0): String" }.joined(separator: " ")) }
+        enum Foundation { A }
+        interface Node { id: Int } interface node { id: Int } type N implements Node & node { id: Int }
+        scalar Date scalar DateTime
+        """)
+    let strings = (0..<20).map { "s\($0)" }.joined(separator: " ")
+    let text = try Sample.text(
+      """
+      query A {
+        _meta { x { \(strings) } _x ... @defer(label: "type") { id } }
+        iSO8601Date { id } at since foundation a { ... on N { id } } b { ... on N { id } }
+        ... on Query { a { ... on node { id } } b { ... on Node { id } } }
+      }
+      """, schema: schema
+    ) { $0.scalars["DateTime"] = .init(type: "Foundation.Date", module: "Foundation", coding: "ISO8601Date") }
+    for part in [
+      "let _meta: _Meta?", "struct _Meta: SelectionSet", "struct ISO8601Date_SelectionSet", "typealias Date_Scalar = String",
+      "typealias DateTime = Foundation.Date", "enum Foundation_Enum", "struct Type_Deferred", "let x: X?", "let _x: Int?",
+      "static let Node: Set<String>", "static let node: Set<String>",
+    ] {
+      #expect(text.contains(part), "\(part) in \(text)")
     }
   }
 
