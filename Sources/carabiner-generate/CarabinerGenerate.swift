@@ -5,16 +5,10 @@ internal import Foundation
 /// The program `carabiner-generate`: `carabiner generate` without the host, for builds, and the fetching of a schema.
 @main
 struct CarabinerGenerate: AsyncParsableCommand {
-  static let configuration = {
-    var configuration = GenerateCommand.configuration
-    configuration.commandName = "carabiner-generate"
-    configuration.subcommands.append(FetchCommand.self)
-    return configuration
-  }()
-
-  @OptionGroup var generate: GenerateCommand
-
-  func run() async throws { try await generate.run() }
+  static let configuration = CommandConfiguration(
+    commandName: "carabiner-generate", abstract: "Generate Swift code from a schema and GraphQL documents.",
+    subcommands: [GenerateCommand.self] + GenerateCommand.configuration.subcommands + [FetchCommand.self],
+    defaultSubcommand: GenerateCommand.self)
 
   /// Parses the arguments itself, so that a usage error exits with status 2.
   static func main() async {

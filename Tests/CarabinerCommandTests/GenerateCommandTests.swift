@@ -63,7 +63,7 @@ struct GenerateCommandTests {
     #expect(fetched.status == 0 && fetched.output == "wrote schema.graphqls\n", "\(fetched)")
     let text = try String(contentsOf: folder.file("schema.graphqls"), encoding: .utf8)
     #expect(try await run("carabiner", "schema", "fetch", server.endpoint, in: folder).output == text)
-    #expect(try await run("carabiner-generate", "fetch", server.endpoint, "-o", "none/a", in: folder).status == 3)
+    #expect(try await run("carabiner-generate", "fetch", server.endpoint, "--output", "none/a", in: folder).status == 3)
     #expect(try await run("carabiner-generate", "fetch", "127.0.0.1", in: folder).status == 2)
     #expect(try await run("carabiner-generate", "fetch", server.endpoint, "--header", "secret", in: folder).status == 2)
   }

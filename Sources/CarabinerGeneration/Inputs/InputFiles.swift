@@ -22,14 +22,16 @@ struct InputFiles {
     switch settings.schema {
     case .introspection(let file): schema = [file.text]
     case .language(let patterns):
-      schema = try files(patterns, &search, "schema file", maximum: GenerationInputs.maximumSchemaFiles)
+      schema = try files(
+        patterns, &search, "schema file", remedy: "fetch the schema with carabiner schema fetch",
+        maximum: GenerationInputs.maximumSchemaFiles)
     }
     // The documents may be absolute while the schema files are relative.
     let folder = request.folder
     let schemaPaths = Set(schema.map { Paths.normalized(Paths.joined(folder, $0)) })
     var found = request.documents
     if found == nil {
-      found = try files(settings.documents, &search, "document", maximum: GenerationInputs.maximumDocuments)
+      found = try files(settings.documents, &search, "document", remedy: "remove it", maximum: GenerationInputs.maximumDocuments)
     }
     documents = (found ?? []).filter { !schemaPaths.contains(Paths.normalized(Paths.joined(folder, $0))) }
   }
@@ -61,7 +63,7 @@ struct InputFiles {
 
   /// The files that match patterns. Each pattern must match one.
   private func files(
-    _ patterns: [PlacedText], _ search: inout FileSearch, _ kind: String, maximum: Int
+    _ patterns: [PlacedText], _ search: inout FileSearch, _ kind: String, remedy: String, maximum: Int
   ) throws(GeneratorError) -> [String] {
     let name = Paths.name(of: request.configuration)
     var found: Set<String> = []
@@ -74,7 +76,7 @@ struct InputFiles {
       do throws(FileSearch.Fault) {
         let files = try search.files(matching: PathGlob(pattern.text))
         if files.isEmpty {
-          report("no \(kind) matches \(pattern.text); correct it, or remove it. It is relative to the folder of this file")
+          report("no \(kind) matches \(pattern.text); correct it, or \(remedy). It is relative to the folder of this file")
         }
         for file in files { found.insert(Paths.normalized(file)) }
       } catch {
