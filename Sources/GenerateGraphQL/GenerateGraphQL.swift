@@ -29,7 +29,8 @@ struct GenerateGraphQL: CommandPlugin {
     let found = folders.map { $0.appending(path: Self.configuration).path }.filter { FileManager.default.fileExists(atPath: $0) }
     guard !found.isEmpty else {
       throw Failure(
-        description: "there is no \(Self.configuration) in the package or a target; write one, or run swift package generate-graphql init")
+        description:
+          "there is no \(Self.configuration) in the package or a target; write one, or run swift package generate-graphql init")
     }
     var failures: [String] = []
     for configuration in found {

@@ -80,7 +80,9 @@ struct FetchCommand: AsyncParsableCommand {
     let (status, bytes) = try await SchemaDownload.response(to: request)
     let json = Result { try JSONValue(parsing: bytes) }
     // Many servers answer a query that is not valid with status 400.
-    if [200, 400].contains(status), let message = (try? json.get())?["errors"]?[0]?["message"]?.string { throw FetchedSchema.Refusal(message) }
+    if [200, 400].contains(status), let message = (try? json.get())?["errors"]?[0]?["message"]?.string {
+      throw FetchedSchema.Refusal(message)
+    }
     guard status == 200 else { throw SchemaDownload.Failure(status: status) }
     return try json.get()
   }

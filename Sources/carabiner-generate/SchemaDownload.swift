@@ -68,7 +68,8 @@ final class SchemaDownload: NSObject, URLSessionDataDelegate {
 
   /// Another server must not get the headers, which may have secrets.
   func urlSession(
-    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+    newRequest request: URLRequest,
     completionHandler: @escaping @Sendable (URLRequest?) -> Void
   ) {
     let target = request.url?.absoluteString ?? "another address"

@@ -78,7 +78,8 @@ struct GenerateCommandTests {
       ("200 OK", "", #"{"data":{"__schema":{"types":[{"name":"A"}]}}}"#, 6, "its kind is not"),
     ])
   func refusedFetch(status: String, headers: String, body: String, exit: Int32, message: String) async throws {
-    let server = try ScriptedServer(ScriptedServer.answering { _, peer in try peer.respond(status, headers: headers, body: body) })
+    let server = try ScriptedServer(
+      ScriptedServer.answering { _, peer in try peer.respond(status, headers: headers, body: body) })
     let folder = try FixturePlugin.Folder()
     let fetched = try await run("carabiner-generate", "fetch", "http://127.0.0.1:\(server.port)/", in: folder)
     #expect(fetched.status == exit && fetched.errors.contains(message), "\(fetched)")

@@ -30,7 +30,8 @@ struct DefinitionReader {
           continue
         }
         definitions.operations.append(
-          OperationNode(name: name, definition: operation, selections: selections, place: place,
+          OperationNode(
+            name: name, definition: operation, selections: selections, place: place,
             variables: variables.map { SourcePlace(file: file, $0) }))
       case .fragment(let fragment):
         let node = FragmentDefinitionNode(

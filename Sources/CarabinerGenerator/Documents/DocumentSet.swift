@@ -81,7 +81,7 @@ struct DocumentSet {
     return (places.first ?? SourcePlace(file: "")).problem("\(message) [\(problem.rule.rawValue)]\(more)")
   }
 
-  /// What to do if a message does not say so.
+  /// The remedy, for a message without one.
   private static func remedy(for rule: DocumentProblem.Rule) -> String {
     switch rule {
     case .fieldsOnCorrectType, .knownTypeNames, .knownDirectives, .knownArgumentNames:

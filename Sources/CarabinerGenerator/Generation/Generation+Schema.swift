@@ -116,7 +116,8 @@ extension Generation {
     }
     for fragment in definitions.fragments {
       check(
-        naming.fragment(fragment.name), "the fragment \(fragment.name)", Naming.renameKey(ofFragment: fragment.name), fragment.place,
+        naming.fragment(fragment.name), "the fragment \(fragment.name)", Naming.renameKey(ofFragment: fragment.name),
+        fragment.place,
         &problems)
     }
     for operation in definitions.operations {

@@ -42,8 +42,10 @@ enum SwiftNames {
 
   /// Types that generated code uses without a module, and names that are not types.
   private static let reservedTypes: Set<String> = [
-    "Any", "AnyMock", "Array", "Bool", "Boxed", "BoxedOptional", "CacheKeyPolicy", "Carabiner", "CaseIterable", "Data", "Deferred",
-    "Double", "Error", "Float", "Foundation", "Fragments", "FragmentContainer", "GeneratedOperation", "GraphQLEnum", "GraphQLFragment",
+    "Any", "AnyMock", "Array", "Bool", "Boxed", "BoxedOptional", "CacheKeyPolicy", "Carabiner", "CaseIterable", "Data",
+    "Deferred",
+    "Double", "Error", "Float", "Foundation", "Fragments", "FragmentContainer", "GeneratedOperation", "GraphQLEnum",
+    "GraphQLFragment",
     "GraphQLMutation", "GraphQLNullable", "GraphQLQuery", "GraphQLSubscription", "GraphQLValue", "Hashable", "ID", "InputObject",
     "Int", "JSONValue", "Mock", "MockField", "MockObject", "MutableObject", "Never", "ObjectReader", "ObjectWriter", "Optional",
     "PossibleTypes", "Protocol", "Result", "SelectionSet", "Self", "Sendable", "Set", "String", "Swift", "Type", "Void", "_",
@@ -51,6 +53,7 @@ enum SwiftNames {
 
   /// Types of the standard library and of Foundation whose names schemas use for scalars.
   private static let systemTypes: Set<String> = [
-    "Character", "Date", "DateComponents", "Decimal", "Dictionary", "Duration", "Int64", "Locale", "TimeZone", "UInt", "URL", "UUID",
+    "Character", "Date", "DateComponents", "Decimal", "Dictionary", "Duration", "Int64", "Locale", "TimeZone", "UInt", "URL",
+    "UUID",
   ]
 }

@@ -20,7 +20,7 @@ struct Naming {
 
   func inputObject(_ name: String) -> String { renamed(name) ?? SwiftNames.type(name, ending: "InputObject") }
 
-  func scalar(_ name: String) -> String { 
+  func scalar(_ name: String) -> String {
     if name == "ID" { return name }
     let isText = configuration.scalars[name] == nil
     return renamed(name) ?? (isText ? SwiftNames.textScalar(name) : SwiftNames.type(name, ending: "Scalar"))

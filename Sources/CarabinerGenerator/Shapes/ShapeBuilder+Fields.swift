@@ -14,7 +14,8 @@ extension ShapeBuilder {
     guard let definition = definition(chosen), let type = schema.type(of: definition.type) else {
       problems.append(
         chosen.node.place.problem(
-          "\(chosen.node.name) describes the schema, and no code is generated for it; remove it, and read the schema by another request"))
+          "\(chosen.node.name) describes the schema, and no code is generated for it; remove it, and read the schema by another request"
+        ))
       return
     }
     let property = naming.property(of: chosen.node, in: chosen.parent)

@@ -72,7 +72,8 @@ struct ShapeBuilder {
     for view in registry.views where walk.problem == nil {
       let name = naming.view(view.type, view.conditions)
       let inner = self.shape(
-        path.inner(Words.capitalized(name)), scope.adding(view.type, view.conditions), lists, views: view.nodes, outer: [children] + outer, place: place)
+        path.inner(Words.capitalized(name)), scope.adding(view.type, view.conditions), lists, views: view.nodes,
+        outer: [children] + outer, place: place)
       shape.views.append(
         ViewShape(property: name, type: view.type, isConditional: !view.conditions.isEmpty, shape: inner))
     }
@@ -86,7 +87,8 @@ struct ShapeBuilder {
       shape.fragments.append(
         FragmentShape(
           name: naming.fragment(fragment.name), property: naming.fragmentProperty(fragment.name),
-          renameKey: Naming.renameKey(ofFragment: fragment.name), isConditional: fragment.isConditional, isDeferred: fragment.isDeferred,
+          renameKey: Naming.renameKey(ofFragment: fragment.name), isConditional: fragment.isConditional,
+          isDeferred: fragment.isDeferred,
           forwardedTo: fragment.origin.map(naming.fragmentProperty)))
     }
     checkNames(of: shape, place)

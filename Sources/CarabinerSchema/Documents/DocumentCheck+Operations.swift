@@ -58,7 +58,8 @@ extension DocumentCheck {
     if !given.fits(wanted) || use.isOneOf && !given.isNonNull {
       let type = use.isOneOf && !expected.isNonNull ? "\(expected)!" : expected.description
       report(
-        .variablesInAllowedPosition, "the variable $\(variable.name) is of type \(given), and \(type) is expected here; declare it as \(type)",
+        .variablesInAllowedPosition,
+        "the variable $\(variable.name) is of type \(given), and \(type) is expected here; declare it as \(type)",
         at: variable.offset, use.offset)
     }
   }

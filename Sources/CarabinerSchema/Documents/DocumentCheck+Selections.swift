@@ -116,7 +116,8 @@ extension DocumentCheck {
     overlaps[pair] = fits
     if !fits {
       report(
-        .possibleFragmentSpreads, "\(owner()) is on \(type.name), and no object is of both \(type.name) and \(parent.name); remove it",
+        .possibleFragmentSpreads,
+        "\(owner()) is on \(type.name), and no object is of both \(type.name) and \(parent.name); remove it",
         at: offset)
     }
   }

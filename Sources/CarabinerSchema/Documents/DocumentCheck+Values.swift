@@ -112,7 +112,7 @@ extension DocumentCheck {
     report(.valuesOfCorrectType, ValueFault.wrong(value.shortText, expected).message + suggestion, at: offset)
   }
 
-  /// What a value of a type looks like; nil for custom scalars.
+  /// The form of the values of a type; nil for custom scalars.
   private func form(of type: Schema.NamedType?) -> String? {
     switch (type?.kind, type?.name) {
     case (.scalar, "Int"): "a whole number of 32 bits"

@@ -2,7 +2,7 @@ package import CarabinerWire
 
 /// The schema of a server, and the introspection result that describes it.
 package struct FetchedSchema: Sendable {
-  /// What an attempt may end with so that an older query is tried.
+  /// The server refuses a query. It may answer an older one.
   package struct Refusal: Error, CustomStringConvertible {
     private let message: String
     package var description: String { "the server refused the introspection: \(message); ask its operator for the schema" }
@@ -45,7 +45,7 @@ package struct FetchedSchema: Sendable {
     for edition in IntrospectionQuery.Edition.allCases {
       do {
         return (try await result(IntrospectionQuery(edition), answer), edition)
-      } catch where error is Refusal || isRefusal(error) {
+      } catch  where error is Refusal || isRefusal(error) {
         refusal = refusal ?? error
       }
     }

@@ -81,7 +81,7 @@ extension Schema.DirectiveDefinition {
       ])
   }()
 
-  /// The directives that tell the stores of clients about a schema. A schema may use them without a definition.
+  /// The directives for the stores of clients. A schema may use them without a definition.
   static let ofClients: Set<String> = ["fieldPolicy", "typePolicy"]
 
   /// `@defer` and `@stream` of the draft for incremental delivery, by name. Documents may use them with each schema.

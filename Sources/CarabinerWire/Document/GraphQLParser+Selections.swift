@@ -5,7 +5,9 @@ extension GraphQLParser {
     beginPart()
     let brace = token.range.lowerBound
     try descend()
-    if token.kind == .rightBrace { throw error(.unexpectedToken, "a selection set is not empty; add a field, or remove the braces") }
+    if token.kind == .rightBrace {
+      throw error(.unexpectedToken, "a selection set is not empty; add a field, or remove the braces")
+    }
     var selections: [Document.Selection] = []
     selections.reserveCapacity(4)
     repeat {

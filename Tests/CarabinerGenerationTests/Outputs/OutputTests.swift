@@ -154,7 +154,9 @@ struct OutputTests {
     let settings = "schema: schema.graphqls\ndocuments: '*.graphql'\noutput: {folder: Generated, \(setting)}\n"
     let project = try Project(["A.graphql": query], settings: settings)
     let problems = try project.problems()
-    #expect(problems.count == 1 && problems.first?.contains("two generated files would have the path Generated/") == true, "\(problems)")
+    #expect(
+      problems.count == 1 && problems.first?.contains("two generated files would have the path Generated/") == true, "\(problems)"
+    )
     #expect(!project.exists("Generated/A.graphql.swift"))
   }
 

@@ -33,7 +33,10 @@ struct ProblemsTests {
       ("query A { books { zzzzzz } }", "1:19: error: Book has no field zzzzzz; correct the name, or fetch the schema again"),
       ("query A { book(id: null) { id } }", "1:20: error: null is not of type ID!; write a text in quotes or a whole number ["),
       ("query A { books(first: \"1\") { id } }", "1:24: error: \"1\" is not of type Int; write a whole number of 32 bits ["),
-      ("query A($id: ID) { book(id: $id) { id } }", "is expected here; declare it as ID! [VariablesInAllowedPosition], with a:1:9"),
+      (
+        "query A($id: ID) { book(id: $id) { id } }",
+        "is expected here; declare it as ID! [VariablesInAllowedPosition], with a:1:9"
+      ),
       ("query A { book { id } }", "Query.book needs the argument id, of type ID!; add it [ProvidedRequiredArguments]"),
       ("query A @include(if: true) { books { id } }", "QUERY; it is for FIELD, FRAGMENT_SPREAD, INLINE_FRAGMENT ["),
       ("query A { x: book(id: 1) { id } x: book(id: 2) { id } }", "one has the arguments id:1, and one the arguments id:2; give"),
@@ -41,7 +44,10 @@ struct ProblemsTests {
       ("query A { books { x titel: title y: titel x: id } }", "1:19: error: Book has no field x"),
       ("query A($x: Id) { books { id } }", "1:13: error: the schema has no type Id (did you mean ID?) [KnownTypeNames]"),
       ("query A { }", "1:11: error: a selection set is not empty; add a field, or remove the braces"),
-      ("query A {\n  books { id }\n", "3:1: error: the document ends within the selection set that begins at 1:9; close it with }"),
+      (
+        "query A {\n  books { id }\n",
+        "3:1: error: the document ends within the selection set that begins at 1:9; close it with }"
+      ),
       ("query A { book(id: 1 { id } }", "1:22: error: expected an argument or \")\", found \"{\""),
     ])
   func remedies(_ document: String, _ message: String) throws {

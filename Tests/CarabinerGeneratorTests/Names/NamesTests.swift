@@ -74,7 +74,8 @@ struct NamesTests {
         SchemaSource(
           file: "s.graphqls",
           text:
-            "type Query { hashValue: Int x: Int y(a: Int): Int friend: Query friends: [Query] c: C d(is: In): Int } enum C { FOO_BAR fooBar } input In { in: In _in: Int }")
+            "type Query { hashValue: Int x: Int y(a: Int): Int friend: Query friends: [Query] c: C d(is: In): Int } enum C { FOO_BAR fooBar } input In { in: In _in: Int }"
+        )
       ])
     let problems = try Sample.problems(document, schema: schema) { $0.renames = renames }
     #expect(problems.contains { $0.contains(message) }, "\(problems)")
@@ -100,7 +101,8 @@ struct NamesTests {
   func renamedApart() throws {
     let schema = try Schema(parsing: "type Query { role: Role } enum Role { USER }")
     let document = "query A { ...Role } fragment Role on Query { role }"
-    #expect(try Sample.problems(document, schema: schema).first?.contains("rename one with the key renames: {...Role: NAME}") == true)
+    #expect(
+      try Sample.problems(document, schema: schema).first?.contains("rename one with the key renames: {...Role: NAME}") == true)
     let text = try Sample.text(document, schema: schema) { $0.renames = ["...Role": "RoleParts"] }
     #expect(text.contains("struct RoleParts: SelectionSet") && text.contains("enum Role: String"))
   }
@@ -109,9 +111,14 @@ struct NamesTests {
   func unknownNames() throws {
     let document = "query A($id: ID!) { book(id: $id) { ...F t: title } } fragment F on Book { title }"
     let known = ["A", "A.$id", "F", "...F", "Book", "Book.title", "Book.t", "Genre.CRIME", "Mock<Book>", "BookFilter.title"]
-    #expect(try Sample.problems(document) { $0.checkedKeys = Dictionary(uniqueKeysWithValues: known.map { ($0, .init(file: "c", message: "")) }) } == [])
+    #expect(
+      try Sample.problems(document) {
+        $0.checkedKeys = Dictionary(uniqueKeysWithValues: known.map { ($0, .init(file: "c", message: "")) })
+      } == [])
     for unknown in ["B", "A.$of", "...G", "Book.pubs", "Genre.X", "Mock<Bok>", "Boook.title"] {
-      let problems = try Sample.problems(document) { $0.checkedKeys = [unknown: .init(file: "c", line: 2, column: 3, message: "")] }
+      let problems = try Sample.problems(document) {
+        $0.checkedKeys = [unknown: .init(file: "c", line: 2, column: 3, message: "")]
+      }
       #expect(problems.first?.hasPrefix("c:2:3: error: neither the schema nor a document has \(unknown)") == true, "\(problems)")
     }
   }
