@@ -7,6 +7,9 @@ struct StorePolicy {
   private(set) var keyFields: [String: [String]] = [:]
   /// The type and the key arguments by `Type.field`.
   private(set) var fields: [String: (type: String, arguments: [String])] = [:]
+  /// The names of key fields that a selection may have at any place: no type has such a field of another type, and no document an alias of
+  /// the name, or a field of the name with arguments.
+  private var clearNames: Set<String> = []
   private(set) var problems: [GeneratorProblem] = []
   private let schema: Schema
 
@@ -64,8 +67,9 @@ struct StorePolicy {
 
 extension StorePolicy {
   /// Selects the key fields of each object, so that the store knows it.
-  func select(in definitions: inout Definitions) {
+  mutating func select(in definitions: inout Definitions) {
     if keyFields.isEmpty { return }
+    findClearNames(definitions)
     definitions.operations = definitions.operations.map { operation in
       let type = schema.rootType(of: operation.definition.type)
       var definition = operation.definition
@@ -110,7 +114,7 @@ extension StorePolicy {
         return .fragment(
           FragmentNode(
             name: nil, typeCondition: fragment.typeCondition, conditions: fragment.conditions, deferral: fragment.deferral,
-            selections: self.list(inner, of: condition, isObject: false), place: fragment.place))
+            selections: self.list(inner, of: condition, isObject: needsKeys(condition, in: type)), place: fragment.place))
       }
     }
     guard let first = list.selections.first else { return list }
@@ -133,12 +137,42 @@ extension StorePolicy {
         return .field(field)
       case .inlineFragment(var fragment):
         let condition = fragment.typeCondition.flatMap { schema.type(named: $0) } ?? type
-        fragment.selectionSet = self.selections(fragment.selectionSet, of: condition, isObject: false)
+        fragment.selectionSet = self.selections(fragment.selectionSet, of: condition, isObject: needsKeys(condition, in: type))
         return .inlineFragment(fragment)
       case .fragmentSpread: return selection
       }
     }
     return selections.isEmpty ? [] : keys.map { .field(GraphQLDocument.Field(name: $0)) } + nodes
+  }
+
+  /// Whether an inline fragment selects the key fields, because the selection around it, of a union or an interface, does not.
+  ///
+  /// Fields of one name in a result are one field, wherever they are selected.
+  private func needsKeys(_ condition: Schema.NamedType?, in type: Schema.NamedType?) -> Bool {
+    let keys = missingKeys(of: condition)
+    guard condition?.kind == .object, condition?.name != type?.name, keys != missingKeys(of: type) else { return false }
+    return keys.allSatisfy(clearNames.contains)
+  }
+
+  private mutating func findClearNames(_ definitions: Definitions) {
+    var types: [String: Set<String>] = [:]
+    for name in Set(keyFields.values.joined()) { types[name] = [] }
+    for type in schema.types {
+      for field in type.fields { types[field.name]?.insert(field.type.description) }
+    }
+    clearNames = Set(types.filter { $0.value.count == 1 }.keys)
+    var waiting = definitions.operations.map(\.definition.selectionSet) + definitions.fragments.map(\.definition.selectionSet)
+    while let selections = waiting.popLast() {
+      for selection in selections {
+        switch selection {
+        case .field(let field):
+          if field.alias ?? field.name != field.name || !field.arguments.isEmpty { clearNames.remove(field.responseKey) }
+          waiting.append(field.selectionSet)
+        case .inlineFragment(let fragment): waiting.append(fragment.selectionSet)
+        case .fragmentSpread: break
+        }
+      }
+    }
   }
 
   private func missingKeys(of type: Schema.NamedType?) -> [String] { type.flatMap { keyFields[$0.name] } ?? [] }

@@ -34,7 +34,7 @@ public struct CodeGenerator: Sendable {
     guard set.problems.isEmpty else { throw GeneratorError(problems: set.problems) }
     let unknown = UnknownNames(set.definitions, schema: schema).problems(configuration.checkedKeys)
     guard unknown.isEmpty else { throw GeneratorError(problems: unknown) }
-    let policy = StorePolicy(schema)
+    var policy = StorePolicy(schema)
     guard policy.problems.isEmpty else { throw GeneratorError(problems: policy.problems) }
     var definitions = set.definitions
     policy.select(in: &definitions)

@@ -28,13 +28,35 @@ struct StorePolicyTests {
         "works { ... on Book { author { age } } }",
         "works { __typename isbn ... on Book { author { __typename first last age } } }"
       ),
-      ("any { ... on Person { first } }", "any { __typename ... on Person { first } }"),
+      ("any { ... on Person { first } }", "any { __typename ... on Person { last first } }"),
+      (
+        "any { ... on Book { title } ... on Person { age } }",
+        "any { __typename ... on Book { isbn title } ... on Person { first last age } }"
+      ),
+      (
+        "any { ... on Book { title } ... on Person { age first: last } }",
+        "any { __typename ... on Book { isbn title } ... on Person { age first: last } }"
+      ),
+      ("works { ... on Work { title } }", "works { __typename isbn ... on Work { title } }"),
     ])
   func documents(_ selection: String, _ sent: String) throws {
     let variables = selection.contains("$a") ? "($a: Boolean!)" : ""
     let text = try text("query A\(variables) { \(selection) }")
     #expect(text.contains("static let document = \"query A\(variables) { \(sent) }\""), "\(text)")
     #expect(!sent.contains("isbn") || text.contains("let isbn: ID?"))
+  }
+
+  @Test("generate.10: key fields of different types are not selected in one place")
+  func conflict() throws {
+    let schema = """
+      directive @typePolicy(keyFields: String!) on OBJECT
+      type Query { any: Any }
+      type A @typePolicy(keyFields: "id") { id: ID! a: Int }
+      type B @typePolicy(keyFields: "id") { id: Int! b: Int }
+      union Any = A | B
+      """
+    let text = try Sample.text("query Q { any { ... on A { a } ... on B { b } } }", schema: try Schema(parsing: schema))
+    #expect(text.contains("any { __typename ... on A { a } ... on B { b } }"), "\(text)")
   }
 
   @Test("generate.10: fragments have the key fields of their type")

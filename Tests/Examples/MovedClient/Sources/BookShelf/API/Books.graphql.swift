@@ -115,8 +115,8 @@ struct TitleQuery: GraphQLQuery, GeneratedOperation {
 
 struct SearchQuery: GraphQLQuery, GeneratedOperation {
   static let operationName = "Search"
-  static let document = "query Search($text: String!) { search(text: $text) { __typename ... on Book { ...BookLine } ... on Author { name born } } } fragment BookLine on Book { __typename id title genre borrower author { __typename id name } }"
-  static let documentHash = "b71d8e3e7ab23bae0753586679c5aee5d9aa40acc0a7deb324d66e7549d3d449"
+  static let document = "query Search($text: String!) { search(text: $text) { __typename ... on Book { id ...BookLine } ... on Author { id name born } } } fragment BookLine on Book { __typename id title genre borrower author { __typename id name } }"
+  static let documentHash = "8763cc5f06541c6a8762f06c1eceb4da6664b4d325f51ce70df18487faace94a"
 
   var text: String
 
@@ -158,7 +158,7 @@ struct SearchQuery: GraphQLQuery, GeneratedOperation {
 
       struct AsBook: SelectionSet {
         let __typename: String
-        var id: ID { fragments.bookLine.id }
+        let id: ID
         var title: String { fragments.bookLine.title }
         var genre: GraphQLEnum<Genre> { fragments.bookLine.genre }
         var borrower: String? { fragments.bookLine.borrower }
@@ -167,11 +167,13 @@ struct SearchQuery: GraphQLQuery, GeneratedOperation {
 
         init(reading object: ObjectReader) throws {
           __typename = try object.value("__typename")
+          id = try object.value("id")
           fragments = try object.fragment()
         }
 
         func write(to object: inout ObjectWriter) {
           object.write("__typename", __typename)
+          object.write("id", id)
           object.write(fragments)
         }
 
@@ -192,17 +194,20 @@ struct SearchQuery: GraphQLQuery, GeneratedOperation {
 
       struct AsAuthor: SelectionSet {
         let __typename: String
+        let id: ID
         let name: String
         let born: Int?
 
         init(reading object: ObjectReader) throws {
           __typename = try object.value("__typename")
+          id = try object.value("id")
           name = try object.value("name")
           born = try object.value("born")
         }
 
         func write(to object: inout ObjectWriter) {
           object.write("__typename", __typename)
+          object.write("id", id)
           object.write("name", name)
           object.write("born", born)
         }
