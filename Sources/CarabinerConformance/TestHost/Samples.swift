@@ -29,6 +29,8 @@ struct HTTPRequestSample: Sendable {
     HeaderSample(name: "x-double", value: "2"), HeaderSample(name: "Cookie", value: "session=4711", isSensitive: true),
   ]
   var body: [UInt8]? = Array(#"{"query":"{ books { id } }"}"#.utf8)
+  /// Whether the body is read from disk while it is sent, so that no stage can read it.
+  var isUpload = false
 }
 
 /// The head of a response.

@@ -86,6 +86,7 @@ extension TestHost {
       guard call.needs.contains(part) else {
         return state.refuse(call, .fieldGet, Status.state, "reads part \(part.rawValue), which is not declared in needs")
       }
+      if part == .body, call.request.isUpload { return Status.unsupported }
       guard let bytes = call.part(part) else { return Status.notFound }
       unsafe out.pointee = unsafe call.memory.view(bytes, named: "part \(part.rawValue) of the message")
       return Status.ok

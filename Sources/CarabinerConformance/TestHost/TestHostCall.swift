@@ -157,7 +157,9 @@ internal import Glibc
     case .extensions: operation.extensions = text
     case .url: request.url = text ?? ""
     case .method: request.method = text ?? ""
-    case .body: request.body = bytes
+    case .body:
+      request.body = bytes
+      request.isUpload = false
     default: break
     }
   }

@@ -291,8 +291,10 @@ final class PluginWorker: Sendable {
         let part = Parts(rawValue: left & ~(left - 1))
         left &= left - 1
         guard call.mayRead(part) else { continue }
-        let bytes = call.part(part)
-        message.parts.append(.init(part.rawValue, bytes == nil ? Status.notFound : Status.ok, bytes))
+        let isUnreadable = part == .body && call.request.isUpload
+        let bytes = isUnreadable ? nil : call.part(part)
+        let status = isUnreadable ? Status.unsupported : bytes == nil ? Status.notFound : Status.ok
+        message.parts.append(.init(part.rawValue, status, bytes))
       }
       message.values = keys.compactMap { number, key in
         call.baggage[key].map { value in

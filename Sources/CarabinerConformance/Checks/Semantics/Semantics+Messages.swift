@@ -3,13 +3,16 @@ internal import CarabinerBridge
 
 extension Check {
   static let unusualOperations = Check(
-    "SE04", level: 3, "handles operations without a name or variables",
+    "SE04", level: 3, "handles operations without a name or variables, and uploads",
     page: Page(
       rule: """
-        A stage that passes a named query with variables also passes an anonymous query and a query without variables.
+        A stage that passes a named query with variables also passes an anonymous query and a query without variables. A stage that
+        passes requests also passes an upload, whose body it cannot read, or refuses it with an error whose message is about
+        uploads.
         """,
       reason: """
-        Both are legal GraphQL. field_get() answers CRB_E_NOTFOUND for an absent part, which is not an error.
+        All of them are legal. field_get() answers CRB_E_NOTFOUND for an absent part, and CRB_E_UNSUPPORTED for the body of an
+        upload. Neither is an error of the request.
         """,
       example: "if (host->field_get(call, CRB_PART_OPERATION_NAME, &name) != CRB_OK) return CRB_FAIL;",
       remedy: #"""
@@ -37,7 +40,29 @@ extension Check {
             at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
         }
       }
+      for stage in trial.stages where stage.kind == .http && stage.needs.contains(.body) { passesUploads(trial, stage, instance) }
     })
+
+  /// Sends the upload of a file, whose body no stage can read.
+  private static func passesUploads(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance) {
+    func last(_ exchange: Exchange) -> ExchangeResult.Step? {
+      trial.travel([exchange], stage, instance)[0].steps(of: .onRequest).last
+    }
+    let type = HeaderSample(name: "Content-Type", value: "multipart/form-data; boundary=zq")
+    let plain = Exchange("a request with a body") { $0.request.headers[0] = type }
+    let upload = Exchange("an upload") {
+      $0.request.headers[0] = type
+      $0.request.isUpload = true
+    }
+    // A stage that limits calls passes the second plain one neither.
+    guard last(plain)?.verdict == Verdict.continue, let step = last(upload), step.verdict == Verdict.fail,
+      last(plain)?.verdict == Verdict.continue
+    else { return }
+    let message = step.staged.failure?.message ?? "no error"
+    let isExplained = ["upload", "multipart", "file", "stream"].contains(where: message.lowercased().contains)
+    trial.notes.expect(
+      isExplained, "it fails an upload, whose body cannot be read: \(message)", at: "\(trial.interceptor.id) http.on_request")
+  }
 }
 
 extension Check {
