@@ -30,6 +30,8 @@ internal import CarabinerBridge
     var repetitions = 1
     /// Whether the answers of hooks are kept.
     var keepsSteps = true
+    /// Whether the head of a response has headers also for a stage that has not declared them.
+    var givesAllHeaders = false
     /// Called just before each hook, and after it.
     var aroundHooks: (@Sendable (_ isBefore: Bool, Hook) -> Void)?
   }
@@ -57,6 +59,7 @@ internal import CarabinerBridge
       interceptor: interceptor, exchange: exchange, isGuarded: testHost.state.withLock { $0.isGuarded })
     call.changesThreads = settings.changesThreads
     call.isMalformed = exchange.isMalformed
+    call.givesAllHeaders = settings.givesAllHeaders
     FlightRecord.note(exchange.name, inHook: false)
     testHost.open(call)
     unsafe state = nil

@@ -73,7 +73,13 @@ extension GuardedMemory {
       size: UInt32(MemoryLayout<crb_chunk>.size), flags: 0, seq: number, bytes: view(bytes, named: "the bytes of a chunk"))
   }
 
+  /// The head of a response. As from a host, it has headers only if the stage has declared them in `needs`.
   mutating func lendHead(of exchange: Exchange, _ call: TestHostCall) -> UnsafePointer<crb_head> {
-    unsafe lend(head(exchange.head, url: exchange.request.url, attempt: call.attempt), named: "a crb_head")
+    var sample = exchange.head
+    let hasHeaders = call.needs.contains(.headers) || call.givesAllHeaders
+    if !hasHeaders { sample.headers = [] }
+    var head = unsafe head(sample, url: exchange.request.url, attempt: call.attempt)
+    if !hasHeaders { unsafe head.headers = nil }
+    return unsafe lend(head, named: "a crb_head")
   }
 }

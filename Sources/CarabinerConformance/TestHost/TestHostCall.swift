@@ -45,6 +45,8 @@ internal import Glibc
   var deputy: pthread_t?
   /// Whether each hook runs on another thread.
   var changesThreads = false
+  /// As ``ExchangeRunner/Settings/givesAllHeaders``.
+  var givesAllHeaders = false
   /// As ``Exchange/isMalformed``.
   var isMalformed = false
   var token = Token.none

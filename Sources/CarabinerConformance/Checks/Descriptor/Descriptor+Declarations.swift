@@ -58,13 +58,15 @@ extension Check {
     page: Page(
       rule: """
         `needs` and `mutates` hold only bits of CRB_PART_*; an unknown bit is a failure. Each declared part is one that the stage
-        can have by section 4 of carabiner.h: a GraphQL stage has no BODY, a parser changes no HEADERS and no CHUNK. A part that
-        the stage never gets is a warning. A stage that declares to change results or chunks, and has no hook that gets them, is a
-        warning too. A stage may change a part that it does not read: the part is then write-only.
+        can have by section 4 of carabiner.h: a GraphQL stage has no BODY, a parser changes no HEADERS and no CHUNK. A part that the
+        stage never gets is a warning. A stage that declares to change results or chunks, and has no hook that gets them, is a
+        warning too. A stage may change a part that it does not read: the part is then write-only. A stage that looks at the headers
+        of a response declares HEADERS in `needs`.
         """,
       reason: """
         The host copies and keeps declared parts at every call, even if the stage does not read them. If the stage never gets a
-        declared part, the code for that part never runs.
+        declared part, the code for that part never runs. The head of a response has no headers for a stage that does not declare
+        them.
         """,
       example: """
         static const crb_graphql_stage graphql = {
@@ -98,8 +100,39 @@ extension Check {
         if stage.kind == .http, stage.mutates.contains(.chunk), unsafe stage.onChunk == nil, unsafe stage.onEnd == nil {
           trial.notes.warn("it declares to change chunks and has no on_chunk", at: place)
         }
+        try findUndeclaredHeaders(trial, stage, place)
       }
     })
+
+  /// Gives a stage headers that no host gives it, because it has not declared them.
+  private static func findUndeclaredHeaders(_ trial: InterceptorTrial, _ stage: StageHooks, _ place: String) throws {
+    guard stage.kind == .http || stage.kind == .parsing, !stage.needs.contains(.headers) else { return }
+    func answers(_ type: String, _ status: UInt32, hasHeaders: Bool) throws -> [String] {
+      let exchange = Exchange("a response of \(type) with status \(status)") {
+        $0.head.status = status
+        $0.head.headers = [HeaderSample(name: "Content-Type", value: type)] + HeaderSample.server
+        $0.isMalformed = true
+      }
+      let instance = try trial.instance()
+      defer { instance.destroy() }
+      var settings = ExchangeRunner.Settings()
+      settings.givesAllHeaders = hasHeaders
+      let steps = trial.travel([exchange], stage, instance, settings)[0].steps
+      return steps.map { "\($0.hook.name) \($0.verdict) \($0.staged.elements) \($0.staged.failure?.code ?? 0)" }
+    }
+    for type in ["application/json", "text/html", "text/event-stream"] {
+      for status: UInt32 in [200, 503] {
+        let without = try answers(type, status, hasHeaders: false)
+        let with = try answers(type, status, hasHeaders: true)
+        // Answers that change without a reason prove nothing.
+        guard with != without, try answers(type, status, hasHeaders: false) == without,
+          try answers(type, status, hasHeaders: true) == with
+        else { continue }
+        return trial.notes.fail(
+          "it looks at the headers of a response, which are not declared in needs, so it never gets any", at: place)
+      }
+    }
+  }
 
   /// The parts that some hook of a stage can read, or that arrive in its events.
   static func readableParts(of kind: StageKind) -> Parts {
