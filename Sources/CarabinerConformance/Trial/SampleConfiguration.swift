@@ -21,8 +21,8 @@ enum SampleConfiguration {
     let names = properties.members.map(\.key).filter { name in
       properties[name]?["type"]?.string == "string"
         && ["token", "secret", "password", "apikey", "api-key"].contains { name.lowercased().contains($0) }
-        // The place of a service that gives tokens is not a secret.
-        && !["url", "uri", "endpoint"].contains { name.lowercased().hasSuffix($0) }
+        // The place of a service that gives tokens is not a secret, nor is the name of the header or cookie that has one.
+        && !["url", "uri", "endpoint", "header", "cookie", "name"].contains { name.lowercased().hasSuffix($0) }
     }
     for name in names { object[name] = .string(secret) }
     return names.isEmpty ? nil : JSONValue.object(object).serializedText

@@ -7,10 +7,11 @@ extension Check {
     page: Page(
       rule: """
         The values of Authorization, Cookie, Set-Cookie, of every header with CRB_HEADER_SENSITIVE, and of members of the
-        configuration whose names contain token, secret, password or api-key, appear in no log line, no baggage, no error, no result or chunk, no URL, no key, no record of the store, and in no output or file of the plugin.
-        They appear in no other header unless it is marked with CRB_HEADER_SENSITIVE. Eight bytes in a row break the rule, also
-        reversed, with each byte XORed with or added to the same number, in base64 or in hexadecimal digits, in pieces in several lines, and
-        with other characters between them.
+        configuration whose names contain token, secret, password or api-key, appear in no log line, no baggage, no error, no result
+        or chunk, no URL, no key, no record of the store, and in no output or file of the plugin. They appear in no other header
+        unless it is marked with CRB_HEADER_SENSITIVE. A header such as Authorization that a stage sets to one of them without the
+        mark is a warning. Eight bytes in a row break the rule, also reversed, with each byte XORed with or added to the same
+        number, in base64 or in hexadecimal digits, in pieces in several lines, and with other characters between them.
         """,
       reason: """
         Many people read logs, and logs are kept for years. A token in a log is disclosed. A disguised token is worse, because it
@@ -92,21 +93,14 @@ extension Check {
       }
       if isOwn { secrets.add("a secret of the configuration", own) }
       for stage in trial.stages {
-        _ = trial.travel(exchanges + malformed, stage, instance)
+        _ = trial.travel(exchanges + malformed + withoutAuthorization(request), stage, instance)
         // A slow call may be logged in another way.
         WarpedTime(stage).run { _ = trial.travel(exchanges, stage, instance) }
       }
       instance.drain()
       instance.destroy()
       let handed = trial.testHost.takeLedger()
-      for entry in handed where isPublic(entry) {
-        if let found = secrets.find(in: entry.bytes) { trial.notes.fail("\(entry.name) has \(found)", at: entry.place) }
-      }
-      let pieces = Dictionary(grouping: handed.filter(isPublic), by: { "\($0.slot)" })
-      for (_, entries) in pieces.sorted(by: { $0.key < $1.key }) {
-        guard let entry = entries.first, let found = secrets.find(inPieces: entries.map(\.bytes)) else { continue }
-        trial.notes.fail("\(entry.name) has \(found)", at: entry.place)
-      }
+      judge(handed, secrets, trial)
       for printed in output.finish() {
         if let found = secrets.find(in: printed) { trial.notes.fail("it prints \(found)", at: trial.interceptor.id) }
       }
@@ -116,6 +110,33 @@ extension Check {
         }
       }
     })
+
+  /// Searches the bytes that the plugin has given to the host.
+  private static func judge(_ handed: [HandedBytes], _ secrets: SecretSearch, _ trial: InterceptorTrial) {
+    for entry in handed where isPublic(entry) {
+      if let found = secrets.find(in: entry.bytes) { trial.notes.fail("\(entry.name) has \(found)", at: entry.place) }
+    }
+    for entry in handed where entry.slot == .headerSet && entry.isMarked && !entry.isFlagged {
+      // A secret of the message was marked before, and one of the configuration never was.
+      guard let found = secrets.find(in: entry.bytes), found.hasPrefix("the header") else { continue }
+      trial.notes.warn("\(entry.name) has \(found), and is set without CRB_HEADER_SENSITIVE", at: entry.place)
+    }
+    let pieces = Dictionary(grouping: handed.filter(isPublic), by: { "\($0.slot)" })
+    for (_, entries) in pieces.sorted(by: { $0.key < $1.key }) {
+      guard let entry = entries.first, let found = secrets.find(inPieces: entries.map(\.bytes)) else { continue }
+      trial.notes.fail("\(entry.name) has \(found)", at: entry.place)
+    }
+  }
+
+  /// Calls with these fields except Authorization. A stage may look at cookies only if there is none.
+  private static func withoutAuthorization(_ fields: [HeaderSample]) -> [Exchange] {
+    (Exchange.usual.prefix(2) + [Exchange.unavailable]).map { usual in
+      var exchange = usual
+      exchange.operation.headers += fields.filter { $0.name != "Authorization" }
+      exchange.request.headers += fields.filter { $0.name != "Authorization" }
+      return exchange
+    }
+  }
 
   /// The names of headers that a plugin hides by itself, in the usual spelling, and discloses in another one.
   private static func disclosedSpellings(_ trial: InterceptorTrial, _ stage: StageHooks) throws -> [String] {
