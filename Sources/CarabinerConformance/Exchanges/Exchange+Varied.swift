@@ -9,6 +9,9 @@ extension Exchange {
     ["", "a", "ab", "abc"].map { $0 + String(repeating: word, count: 120) }
   }
 
+  /// Characters that have another length in UTF-8 if they are changed to lower or upper case.
+  static let resized = ["\u{130}", "\u{130}\u{130}\u{130}", "\u{212A}", "\u{212A}\u{212A}\u{212A}\u{212A}", "\u{1E9E}"]
+
   /// The texts that a client or a server may send as the value of a header.
   private static let values = [
     "1", "0", "", " ", long, "a=1; b=\"2\", c", "de;q=0.5,fr;q=0.25,en", "\"quoted\\\"", "-9223372036854775808",
@@ -69,7 +72,7 @@ extension Exchange {
   /// Calls that end with long messages, and messages that are not UTF-8 where they are cut.
   private static let failures =
     languages
-    + (foreign + [long]).map { text in
+    + (foreign + [long] + resized.map { "\($0) token=éé, password=éé; secret=éé Bearer éé http://éé" }).map { text in
       Exchange("an error with the message \(text.prefix(8))…") {
         $0.results = []
         $0.chunks = []
@@ -164,6 +167,14 @@ extension Exchange {
       [#"\""#, #"\\"#, #"\u00e9"#, #"\ud83d\ude00"#].map { "\"ann \($0)\(String(repeating: "1", count: count))\"" }
     }
 
+  /// Errors whose messages are long JSON texts of escapes. A cut after any number of bytes is inside of one in most of them.
+  private static let escapedMessages = [#"\""#, #"\n"#, #"\u00e9"#].flatMap { escape in
+    ["", "a"].map { start -> (String, ResultSample) in
+      let message = "\"\(start)\(String(repeating: escape, count: 2400 / escape.utf8.count))\""
+      return ("an error with the message \(message.prefix(9))…", ResultSample(data: "null", errors: "[{\"message\":\(message)}]"))
+    }
+  }
+
   private static func results(_ words: Vocabulary) -> [Exchange] {
     let numbers = #""large":9007199254740993,"exact":0.1000000000000000055,"price":12.50,\#(ForeignMembers.text)"#
     let members =
@@ -200,6 +211,7 @@ extension Exchange {
           errors: #"[{"message":\#(message),"path":["books",0],"extensions":{"code":"INTERNAL","detail":\#(message)}}]"#)
       )
     }
+    samples += escapedMessages
     let exchanges = samples.map { name, sample in Exchange("a result with \(name)") { $0.results = [sample] } }
     return exchanges
       + exchanges.map { plain in

@@ -9,12 +9,13 @@ extension Check {
     page: Page(
       rule: """
         on_error answers CONTINUE, FAIL, RECOVER, DROP or RETRY, as allowed for the kind of stage. FAIL needs set_error(), because
-        it replaces the error. No hook fails by a fault of the plugin, such as an index out of range. An error that replaces one with
-        an HTTP status or a delay has a status or a delay too; none is a warning.
+        it replaces the error. No hook fails by a fault of the plugin, such as an index out of range. An error that replaces one
+        with an HTTP status or a delay has a status or a delay too; none is a warning. One with the code and the status of the old
+        error has its delay too; none is a warning.
         """,
       reason: """
-        FAIL without an error replaces a useful message by an empty one. A client that loses the status 429 and the delay asks again at
-        once.
+        FAIL without an error replaces a useful message by an empty one. A client that loses the status 429 and the delay asks again
+        at once.
         """,
       example: "static crb_verdict on_error(…) { return CRB_FAIL; }",
       remedy: """
@@ -32,10 +33,16 @@ extension Check {
       }
       for stage in trial.stages {
         for step in trial.travel([busy], stage, instance)[0].steps(of: .onError) where step.verdict == Verdict.fail {
-          guard let failure = step.staged.failure, failure.httpStatus == 0, failure.retryAfter == 0 else { continue }
-          trial.notes.warn(
-            "it replaces an error that has a status and a delay by one without them: \(failure.message.prefix(80))",
-            at: "\(trial.interceptor.id) \(stage.kind.rawValue).on_error")
+          guard let failure = step.staged.failure, failure.retryAfter == 0 else { continue }
+          let place = "\(trial.interceptor.id) \(stage.kind.rawValue).on_error"
+          if failure.httpStatus == 0 {
+            trial.notes.warn(
+              "it replaces an error that has a status and a delay by one without them: \(failure.message.prefix(80))", at: place)
+          } else if failure.code == 429, failure.httpStatus == 429 {
+            trial.notes.warn(
+              "it replaces an error by one with the same code and status, and loses retry_after_ns: \(failure.message.prefix(80))",
+              at: place)
+          }
         }
       }
     })
@@ -47,7 +54,8 @@ extension Check {
     page: Page(
       rule: """
         A stage handles errors with absent texts, with flags and sizes of newer hosts, and with texts that are not UTF-8. It cuts
-        texts between characters.
+        texts between characters. A text that it hides in a message is also hidden after characters whose lower case has another
+        length.
         """,
       reason: """
         Errors come from many sources, and structs grow: a newer host fills more fields than this header has.
@@ -89,7 +97,38 @@ extension Check {
             at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
         }
       }
+      for stage in trial.stages { hidesTexts(trial, stage, instance) }
     })
+
+  /// Sends messages with a credential, also after characters that change their length in lower case.
+  private static func hidesTexts(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance) {
+    let credential = "zqq7w8e9r0t1"
+    func message(_ text: String) -> String? {
+      let exchange = Exchange("an error with the message \(text)") {
+        $0.results = []
+        $0.chunks = []
+        $0.ending = .error(ErrorSample(message: text))
+      }
+      let step = trial.travel([exchange], stage, instance)[0].steps(of: .onError).last { $0.verdict == Verdict.fail }
+      return step?.staged.failure?.message
+    }
+    for start in ["token=", "password=", "secret=", "api_key=", "Bearer ", "Authorization: Bearer "] {
+      let text = "request failed: \(start)\(credential) at 12:00"
+      guard let plain = message(text), !plain.contains(credential.suffix(6)) else { continue }
+      for characters in Exchange.resized {
+        let found = message("\(characters) \(text)") ?? text
+        trial.notes.expect(
+          !found.contains(credential.suffix(6)),
+          "it hides the text after \(start) in a message, and not after characters such as \(characters.scalarName)",
+          at: "\(trial.interceptor.id) \(stage.kind.rawValue).on_error")
+      }
+    }
+  }
+}
+
+extension String {
+  /// The number of its first character, as in U+212A.
+  fileprivate var scalarName: String { "U+\(String(unicodeScalars.first?.value ?? 0, radix: 16, uppercase: true))" }
 }
 
 extension Check {
