@@ -8,7 +8,7 @@ extension Check {
     page: Page(
       rule: """
         The body that leaves an HTTP stage does not depend on where the network cuts the body that comes in. The check sends bodies
-        with texts that occur in the plugin. A stage passes the events of a stream on before the stream ends.
+        with texts that occur in the plugin. A stage passes each whole event or part of a stream on before the next one arrives.
         """,
       reason: """
         A word, an escape or a character may begin in one chunk and end in the next. A stage that looks at each chunk alone misses
@@ -52,24 +52,52 @@ extension Check {
 
   /// Sends streams of many events, each in its own chunk.
   private static func passesStreams(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance) {
-    let event = "event: next\ndata: {\"data\":{\"text\":\"\(String(repeating: "word ", count: 40))\"}}\n\n"
-    let part =
-      "\r\n---\r\nContent-Type: application/json\r\n\r\n{\"data\":{\"text\":\"\(String(repeating: "word ", count: 40))\"},\"hasNext\":true}"
-    for (type, text) in [("text/event-stream", event), ("multipart/mixed; boundary=\"-\"", part)] {
+    for (type, chunks) in streams {
       let exchange = Exchange("a stream of \(type)") {
         $0.operation = OperationSample.subscription
         $0.head.headers = [HeaderSample(name: "Content-Type", value: type)]
-        $0.chunks = Array(repeating: Array(text.utf8), count: 40)
+        $0.chunks = chunks
       }
       let steps = trial.travel([exchange], stage, instance)[0].steps
-      let chunks = steps.filter { $0.hook == .onChunk }
+      let passed = steps.filter { $0.hook == .onChunk }
       let isHeld =
-        chunks.count == exchange.chunks.count && chunks.allSatisfy { $0.verdict == Verdict.drop || $0.staged.isEmptied }
+        passed.count == exchange.chunks.count && passed.allSatisfy { $0.verdict == Verdict.drop || $0.staged.isEmptied }
       let isPassed = steps.last { $0.hook == .onEnd }.map { !$0.staged.elements.isEmpty } ?? false
+      let place = "\(trial.interceptor.id) http.on_chunk"
       trial.notes.expect(
-        !isHeld || !isPassed, "it passes nothing of a stream of \(type) on before its end",
-        at: "\(trial.interceptor.id) http.on_chunk")
+        !isHeld || !isPassed, "it passes nothing of a stream of \(type) on before its end", at: place)
+      trial.notes.expect(
+        !holdsEvents(passed, chunks, steps), "it holds a whole event of \(type) back until later ones arrive", at: place)
     }
+  }
+
+  /// Whether the beginning of an event leaves the stage after the chunk that has the whole event.
+  private static func holdsEvents(
+    _ passed: [ExchangeResult.Step], _ chunks: [[UInt8]], _ steps: [ExchangeResult.Step]
+  ) -> Bool {
+    let outputs = zip(passed, chunks).map { step, chunk -> String in
+      if step.verdict == Verdict.drop { return "" }
+      let bytes = step.staged.elements.isEmpty ? chunk : step.staged.elements.flatMap(\.bytes)
+      return String(decoding: bytes, as: UTF8.self)
+    }
+    let rest = steps.filter { $0.hook == .onEnd }.flatMap { $0.staged.elements.flatMap(\.bytes) }
+    let all = outputs + [String(decoding: rest, as: UTF8.self)]
+    return chunks.indices.contains { number in all.dropFirst(number + 1).contains { $0.contains(marker(number)) } }
+  }
+
+  /// A text of one event alone, at its beginning.
+  private static func marker(_ number: Int) -> String { "zqevent\(number)x" }
+
+  /// The media types of streams, with chunks that each end where an event ends.
+  private static var streams: [(String, [[UInt8]])] {
+    let texts = (0..<40).map { "{\"data\":{\"text\":\"\(marker($0)) \(String(repeating: "word ", count: 40))\"}" }
+    let events = texts.map { Array("event: next\ndata: \($0)}\n\n".utf8) }
+    // The delimiter after a part says that the part is whole.
+    let parts = texts.enumerated().map { number, text in
+      let start = number == 0 ? "\r\n---\r\n" : ""
+      return Array("\(start)Content-Type: application/json\r\n\r\n\(text),\"hasNext\":true}\r\n---\r\n".utf8)
+    }
+    return [("text/event-stream", events), ("multipart/mixed; boundary=\"-\"", parts)]
   }
 
   /// Bodies of more bytes are cut into larger pieces.
@@ -98,9 +126,7 @@ extension Check {
     let long =
       "{\"data\": {\"list\": \(JSONValue.array((0..<600).map { .string("\(texts[$0 % texts.count].string ?? "") \($0)") }).serializedText)}}"
     let lines = (words.phrases + EverydayText.all + ["<p>é</p>", "a\tb"]).joined(separator: "\n") + "\n"
-    return ["\u{FEFF}", ")]}',\n", ")]}'\n", "while(1);", "for(;;);", "\r\n "].map {
-      ("application/json", Array(($0 + json).utf8))
-    } + [
+    return Check.prefixes.map { ("application/json", Array(($0 + json).utf8)) } + [
       ("application/json", Array(json.utf8)), ("text/html; charset=utf-8", Array(lines.utf8)), ("text/plain", Array("{".utf8)),
       ("application/json; charset=utf-8", Array(long.utf8)),
     ]

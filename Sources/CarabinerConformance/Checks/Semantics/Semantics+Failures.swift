@@ -9,7 +9,8 @@ extension Check {
     page: Page(
       rule: """
         A status of 400 or more stays one. A result with errors keeps errors. RECOVER stages data only if the stage has it: a new
-        instance, which has seen no result, has none. A mutation that failed has none either, although an equal one has succeeded before.
+        instance, which has seen no result, has none. A mutation that failed has none either, although an equal one has succeeded
+        before.
         """,
       reason: "Data is lost without an error, caches keep the empty result, and monitoring shows a healthy server.",
       example: #"""
@@ -81,12 +82,13 @@ extension Check {
     "SE19", level: 3, "leaves no length or hash of what it has changed",
     page: Page(
       rule: """
-        A stage that changes a body removes or corrects its Content-Length and its digest, and a stage that changes a document removes or
-        corrects `persistedQuery` in the extensions. A body with a Content-Encoding that a stage does not decode stays as it is.
+        A stage that changes a body removes or corrects its Content-Length and its digest, and a stage that changes a document
+        removes or corrects `persistedQuery` in the extensions. A body with a Content-Encoding that a stage does not decode stays as
+        it is.
         """,
       reason: """
-        The next stage, or the server, trusts the old length or hash: it cuts the body, waits for more of it, or runs and stores another
-        document than the one that was sent.
+        The next stage, or the server, trusts the old length or hash: it cuts the body, waits for more of it, or runs and stores
+        another document than the one that was sent.
         """,
       example: "host->field_set(call, CRB_PART_BODY, longer);",
       remedy: """
@@ -98,7 +100,7 @@ extension Check {
       defer { instance.destroy() }
       let (words, place) = (trial.words, trial.interceptor.id)
       for stage in trial.stages where stage.kind == .http || stage.kind == .graphQL {
-        for varied in Exchange.usual.prefix(3) + Exchange.varied(words) {
+        for varied in Exchange.usual.prefix(3) + Exchange.varied(words) + prefixed {
           var exchange = varied
           exchange.operation.extensions =
             exchange.operation.extensions ?? #"{"persistedQuery":{"version":1,"sha256Hash":"\#(hash)"}}"#
@@ -130,15 +132,27 @@ extension Check {
       }
     })
 
+  /// Prefixes that servers put in front of JSON, so that no page can run it as a script.
+  static let prefixes = ["\u{FEFF}", ")]}',\n", ")]}'\n", "while(1);", "for(;;);", "\r\n "]
+
+  /// Bodies with each of these prefixes.
+  private static let prefixed = prefixes.map { prefix in
+    Exchange("a body after \(prefix.debugDescription)") {
+      $0.chunks = [Array("\(prefix){\"data\":{\"books\":[]}}".utf8)]
+      $0.isMalformed = true
+    }
+  }
+
   private static let digests = ["content-digest", "repr-digest", "digest", "content-md5"]
 
   /// Sends bodies with a digest, and bodies in an encoding whose bytes look like texts of the plugin.
   private static func keepsEncodings(
     _ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance, _ place: String
   ) {
-    let text = "{\"data\":\(EverydayText.object(trial.words))}"
+    let json = "{\"data\":\(EverydayText.object(trial.words))}"
     let fields = digests.map { HeaderSample(name: $0, value: "sha-256=:MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI=:") }
-    for encoding in [nil, "br", "x-own"] as [String?] {
+    let plain = prefixes.map { ($0 + json, nil as String?) }
+    for (text, encoding) in plain + [(json, nil), (json, "br"), (json, "x-own")] {
       let exchange = Exchange("a body with the encoding \(encoding ?? "none")") {
         $0.head.headers = [HeaderSample(name: "Content-Type", value: "application/json")]
         $0.head.headers += encoding.map { [HeaderSample(name: "Content-Encoding", value: $0)] } ?? fields
