@@ -8,12 +8,13 @@ extension Check {
     "SE21", level: 3, "reads documents as GraphQL does",
     page: Page(
       rule: """
-        The answer to a document does not change if comments, commas and white space are added. A document that a stage changes is GraphQL
-        as before, with the operations, the fields and the texts of the old one.
+        The answer to a document does not change if comments, commas and white space are added. A document that a stage changes is
+        GraphQL as before, with the operations, the fields and the texts of the old one. A document with a block string is answered
+        like one with the same text in quotation marks.
         """,
       reason: """
-        Quotation marks and braces in a comment mean nothing, and braces in a text mean nothing. A guard that takes them for GraphQL lets
-        deep queries pass, or refuses good ones.
+        Quotation marks and braces in a comment mean nothing, and braces in a text mean nothing. A guard that takes them for GraphQL
+        lets deep queries pass, or refuses good ones.
         """,
       example: "for (p = document; *p; p++) if (*p == '{') depth++;",
       remedy: """
@@ -24,7 +25,10 @@ extension Check {
       let stages = trial.stages.filter { $0.kind == .graphQL && $0.needs.contains(.document) }
       guard !stages.isEmpty else { throw TrialNotes.Skip("none of its GraphQL stages reads documents") }
       for stage in stages {
-        if !trial.options.capabilities.contains("varies") { try ignoresComments(trial, stage) }
+        if !trial.options.capabilities.contains("varies") {
+          try ignoresComments(trial, stage)
+          try readsBlockStrings(trial, stage)
+        }
         if stage.mutates.contains(.document) { try keepsDocuments(trial, stage) }
       }
     })
@@ -60,19 +64,45 @@ extension Check {
     ]
   }
 
+  /// The verdict of a new instance for a document, with the code of its error.
+  private static func answer(_ document: String, _ name: String, _ trial: InterceptorTrial, _ stage: StageHooks) throws -> String
+  {
+    let instance = try trial.instance()
+    defer { instance.destroy() }
+    let exchange = Exchange(name) { $0.operation.document = document }
+    let first = trial.travel([exchange], stage, instance)[0].steps.first
+    return "\(first.map { Verdict.name($0.verdict) } ?? "")\(first?.staged.failure.map { " \($0.code)" } ?? "")"
+  }
+
+  /// Texts of several lines that look like GraphQL.
+  private static let blockTexts = [
+    "first: 1000000\nlast: 1000000\nlimit: 1000000", "a { b { c { d {\n{ { { {\n( ( [ [", "} } ) ]\n} }",
+    "# a comment\nmutation A { b }\nsubscription B { c }", "query Books { __schema { types { name } } }\n__type",
+    "fragment F on Book { ...F }\n...F\n@include(if: false)",
+  ]
+
+  private static func readsBlockStrings(_ trial: InterceptorTrial, _ stage: StageHooks) throws {
+    for text in blockTexts {
+      func document(_ text: String) -> String { "query Books { book(text: \(text)) { id } }" }
+      let plain = document(text.json)
+      let expected = try answer(plain, "a document with a text", trial, stage)
+      guard try answer(plain, "a document with a text", trial, stage) == expected else { continue }
+      for block in ["\n\(text)\n", "\(text) ", "it's \"\n\(text)\n\"\" ", "\\\"\"\"\n\(text)\n"] {
+        let found = try answer(document("\"\"\"\(block)\"\"\""), "a document with a block string", trial, stage)
+        trial.notes.expect(
+          found == expected,
+          "it answers \(expected) for a document with the text \(text.debugDescription), and \(found) for it as a block string",
+          at: "\(trial.interceptor.id) graphql.on_request")
+      }
+    }
+  }
+
   private static func ignoresComments(_ trial: InterceptorTrial, _ stage: StageHooks) throws {
     for (name, document) in plainDocuments {
-      func answer(_ document: String) throws -> String {
-        let instance = try trial.instance()
-        defer { instance.destroy() }
-        let exchange = Exchange(name) { $0.operation.document = document }
-        let first = trial.travel([exchange], stage, instance)[0].steps.first
-        return "\(first.map { Verdict.name($0.verdict) } ?? "")\(first?.staged.failure.map { " \($0.code)" } ?? "")"
-      }
-      let plain = try answer(document)
-      guard try answer(document) == plain else { continue }
+      let plain = try answer(document, name, trial, stage)
+      guard try answer(document, name, trial, stage) == plain else { continue }
       for (noise, change) in noises {
-        let other = try answer(change(document))
+        let other = try answer(change(document), name, trial, stage)
         trial.notes.expect(
           other == plain, "it answers \(plain) for \(name), and \(other) for the same one with \(noise)",
           at: "\(trial.interceptor.id) graphql.on_request")
