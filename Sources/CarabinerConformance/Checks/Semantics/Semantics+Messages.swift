@@ -226,8 +226,23 @@ extension Check {
           Set(answers.map(\.verdicts)).count == 1 && (!isSteady || Set(answers.map(\.fields)).count == 1),
           "its answers change with the case of header names", at: place)
       }
-      try trial.exercise()
+      try trial.exercise(Exchange.usual + controlCharacters(trial.words))
     })
+
+  /// Operations whose JSON has line ends and NUL as escapes, in members that a plugin may put into a header.
+  private static func controlCharacters(_ words: Vocabulary) -> [Exchange] {
+    let usual = ["client", "clientInfo", "version", "app", "user", "tenant", "locale", "operation"]
+    let names = words.names + usual.filter { !words.names.contains($0) }
+    let text = #""a b\r\nc\u0000d""#
+    let inner = "{" + names.map { "\($0.json):\(text)" }.joined(separator: ",") + "}"
+    return [("members", text), ("members of objects", inner)].map { name, value in
+      Exchange("\(name) of extensions and variables with control characters") {
+        let object = "{" + names.map { "\($0.json):\(value)" }.joined(separator: ",") + "}"
+        $0.operation.extensions = object
+        $0.operation.variables = object
+      }
+    }
+  }
 }
 
 extension Check {
