@@ -37,9 +37,9 @@ extension Check {
     "SE05", level: 3, "stages valid JSON and keeps unknown members",
     page: Page(
       rule: """
-        Variables, extensions and results that a stage writes are JSON objects in UTF-8. Members of `extensions`
-        that other code added stay. A result that a stage replaces keeps its data, in any order of members, and the digits of its
-        numbers. The change to one text does not depend on how another one ends.
+        Variables, extensions and results that a stage writes are JSON objects in UTF-8. Members of `extensions` that other code
+        added stay. A text that a stage writes into a URL keeps each of its bytes. A result that a stage replaces keeps its data, in
+        any order of members, and the digits of its numbers. The change to one text does not depend on how another one ends.
         """,
       reason: """
         All code shares the extensions: tracing, persisted queries and cost limits use them. A stage that replaces the object
@@ -70,6 +70,7 @@ extension Check {
       let varied = Exchange.varied(trial.words)
       keepsNumbers(trial, instance)
       try keepsQuery(trial, instance)
+      for stage in trial.stages where stage.kind == .http && stage.mutates.contains(.url) { try keepsBytes(trial, stage) }
       try keepsTexts(trial)
       try? ParserTrial(trial).everyLongText {
         trial.notes.expect(
@@ -112,6 +113,35 @@ extension Check {
             at: trial.interceptor.id)
         }
       }
+    }
+  }
+
+  /// Sends headers that differ in one letter beyond ASCII, of which a stage may write one into the URL.
+  private static func keepsBytes(_ trial: InterceptorTrial, _ stage: StageHooks) throws {
+    /// The bytes that the URL has as escapes in the place of the letter.
+    func written(_ letter: String) throws -> [UInt8]? {
+      let instance = try trial.instance()
+      defer { instance.destroy() }
+      // Each name once, in one case: a stage may refuse two tenants.
+      var seen: Set<String> = []
+      let fields = trial.words.fields("zqa\(letter)zqz").filter { seen.insert($0.name.lowercased()).inserted }
+      let exchange = Exchange("headers with the letter \(letter)") {
+        $0.request.headers = [HeaderSample(name: "Content-Type", value: "application/json")] + fields
+      }
+      let target = trial.travel([exchange], stage, instance)[0].request.url
+      guard let start = target.firstRange(of: "zqa"), let end = target[start.upperBound...].firstRange(of: "zqz") else {
+        return nil
+      }
+      let escapes = target[start.upperBound..<end.lowerBound].split(separator: "%", omittingEmptySubsequences: false)
+      return escapes.dropFirst().map { $0.utf8.count == 2 ? UInt8($0, radix: 16) ?? 0 : 0 }
+    }
+    for (first, second) in [("ü", "ö"), ("\u{65E5}", "\u{672C}")] {
+      guard let found = try written(first), found.contains(where: { $0 >= 0x80 }), found != Array("\u{FFFD}".utf8) else {
+        continue
+      }
+      trial.notes.expect(
+        try written(second) != found, "it writes the same escapes into a URL for \(first) and for \(second)",
+        at: "\(trial.interceptor.id) http.on_request")
     }
   }
 
