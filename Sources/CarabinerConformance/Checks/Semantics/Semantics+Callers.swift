@@ -9,8 +9,9 @@ extension Check {
     page: Page(
       rule: """
         Nothing of the headers, variables, bodies and results of one caller appears in the messages of another, whether the calls
-        follow each other or overlap. Callers differ in their Authorization. A cache answers a request only with a result for the same
-        Authorization.
+        follow each other or overlap. Callers differ in their Authorization. A cache answers a request only with a result for the
+        same Authorization. A header that a stage sets to the user of a token does not stay as the client has sent it if there is no
+        token; one that stays is a warning.
         """,
       reason:
         "A token, a cookie or a result then reaches another user. It happens only under load, so no test of one call finds it.",
@@ -66,6 +67,7 @@ extension Check {
         }
         overlap(trial, stage, callers.map { $0.exchange() }, place)
       }
+      for stage in trial.stages where stage.mutates.contains(.headers) { try findForgedUsers(trial, stage) }
     })
 
   /// A call inside of another one that waits for that one would wait for ever, so it is cancelled.
