@@ -66,12 +66,16 @@ extension Check {
     }
     let timers = trial.testHost.timers
     let instance = try trial.instance()
-    defer { instance.destroy() }
     timers.beginAtCancel(true)
     for stage in trial.stages { _ = trial.travel([Exchange("a query"), .mutation, .unavailable], stage, instance) }
     timers.waitForBegun()
+    let place = "\(trial.interceptor.id), in a timer that had begun when"
+    trial.testHost.collectTouches(at: "\(place) it was cancelled")
+    // The timers of the instance itself.
+    instance.destroy()
+    timers.waitForBegun()
     timers.beginAtCancel(false)
-    trial.testHost.collectTouches(at: "\(trial.interceptor.id), in a timer that had begun when it was cancelled")
+    trial.testHost.collectTouches(at: "\(place) destroy() cancelled it")
   }
 
   static let unwrittenMemory = Check(

@@ -85,6 +85,34 @@ extension Check {
     var settings = ExchangeRunner.Settings()
     settings.aroundHooks = { isBefore, _ in if !isBefore { _ = trial.travel([exchanges[1]], stage, instance, inner) } }
     trial.notes.expect(elements(settings) == alone[0], "a call answers differently while another caller's call runs", at: place)
+    keepsHeaders(trial, stage, exchanges, place)
+  }
+
+  /// Looks for headers of a query that has waited, with the values of a mutation that came in between.
+  private static func keepsHeaders(_ trial: InterceptorTrial, _ stage: StageHooks, _ exchanges: [Exchange], _ place: String) {
+    guard stage.mutates.contains(.headers), let instance = try? trial.instance() else { return }
+    defer { instance.destroy() }
+    var mutation = exchanges[1]
+    mutation.operation.type = Exchange.mutation.operation.type
+    mutation.operation.name = Exchange.mutation.operation.name
+    mutation.operation.document = Exchange.mutation.operation.document
+    func headers(_ exchange: Exchange, _ settings: ExchangeRunner.Settings = ExchangeRunner.Settings()) -> [String: String] {
+      let passage = trial.travel([exchange], stage, instance, settings)[0]
+      let fields = stage.kind == .http ? passage.request.headers : passage.operation.headers
+      return Dictionary(fields.map { ($0.name.lowercased(), $0.value) }) { first, _ in first }
+    }
+    let queries = [headers(exchanges[0]), headers(exchanges[0])]
+    let mutations = [headers(mutation), headers(mutation)]
+    var settings = ExchangeRunner.Settings()
+    settings.aroundHooks = { [mutation] isBefore, _ in if !isBefore { _ = trial.travel([mutation], stage, instance, inner) } }
+    let found = headers(exchanges[0], settings)
+    for (name, value) in found.sorted(by: { $0.key < $1.key }) {
+      let (own, other) = (queries.map { $0[name] }, mutations.map { $0[name] })
+      guard own[0] == own[1], other[0] == other[1], own[0] != other[0] else { continue }
+      trial.notes.expect(
+        value != other[0], "a query that waits gets the header \(name) of a mutation that comes in between: \(value.prefix(40))",
+        at: place)
+    }
   }
 }
 
