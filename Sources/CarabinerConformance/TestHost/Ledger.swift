@@ -10,8 +10,6 @@ struct HandedBytes: Sendable {
   let bytes: [UInt8]
   /// Whether they are marked as sensitive, or have the name of a sensitive header.
   var isMarked = false
-  /// Whether they are marked as sensitive.
-  var isFlagged = false
   let place: String
 
   /// Headers that always hold secrets.
@@ -63,7 +61,7 @@ extension TestHost {
         HandedBytes(slot: slot, name: "the name of a header", bytes: unsafe Self.start(of: name), place: place),
         HandedBytes(
           slot: slot, name: "the header \(text)", bytes: unsafe Self.start(of: value),
-          isMarked: HandedBytes.isMarked(text, flags), isFlagged: flags & UInt32(CRB_HEADER_SENSITIVE) != 0, place: place),
+          isMarked: HandedBytes.isMarked(text, flags), place: place),
       ]
     }
   }

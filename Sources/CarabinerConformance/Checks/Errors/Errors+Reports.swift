@@ -109,14 +109,15 @@ extension Check {
         $0.chunks = []
         $0.ending = .error(ErrorSample(message: text))
       }
-      let step = trial.travel([exchange], stage, instance)[0].steps(of: .onError).last { $0.verdict == Verdict.fail }
-      return step?.staged.failure?.message
+      // A stage that refuses the call, or sends it again, leaves no message.
+      guard let step = trial.travel([exchange], stage, instance)[0].steps(of: .onError).last else { return nil }
+      return step.verdict == Verdict.continue ? text : step.verdict == Verdict.fail ? step.staged.failure?.message : nil
     }
     for start in ["token=", "password=", "secret=", "api_key=", "Bearer ", "Authorization: Bearer "] {
       let text = "request failed: \(start)\(credential) at 12:00"
-      guard let plain = message(text), !plain.contains(credential.suffix(6)) else { continue }
-      for characters in Exchange.resized {
-        let found = message("\(characters) \(text)") ?? text
+      let hides = ["", "x "].allSatisfy { start in message(start + text).map { !$0.contains(credential.suffix(6)) } ?? false }
+      for characters in Exchange.resized where hides {
+        guard let found = message("\(characters) \(text)") else { continue }
         trial.notes.expect(
           !found.contains(credential.suffix(6)),
           "it hides the text after \(start) in a message, and not after characters such as \(characters.scalarName)",

@@ -82,7 +82,11 @@ extension Check {
     }
     let rest = steps.filter { $0.hook == .onEnd }.flatMap { $0.staged.elements.flatMap(\.bytes) }
     let all = outputs + [String(decoding: rest, as: UTF8.self)]
-    return chunks.indices.contains { number in all.dropFirst(number + 1).contains { $0.contains(marker(number)) } }
+    // A stage may pass on what has come so far with each event.
+    return chunks.indices.contains { number in
+      all.dropFirst(number + 1).contains { $0.contains(marker(number)) }
+        && !all.prefix(number + 1).contains { $0.contains(marker(number)) }
+    }
   }
 
   /// A text of one event alone, at its beginning.

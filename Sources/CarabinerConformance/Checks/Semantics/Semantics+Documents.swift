@@ -84,10 +84,11 @@ extension Check {
   private static func readsBlockStrings(_ trial: InterceptorTrial, _ stage: StageHooks) throws {
     for text in blockTexts {
       func document(_ text: String) -> String { "query Books { book(text: \(text)) { id } }" }
-      let plain = document(text.json)
-      let expected = try answer(plain, "a document with a text", trial, stage)
-      guard try answer(plain, "a document with a text", trial, stage) == expected else { continue }
       for block in ["\n\(text)\n", "\(text) ", "it's \"\n\(text)\n\"\" ", "\\\"\"\"\n\(text)\n"] {
+        // Another stage may refuse quotation marks in texts, in each form.
+        let plain = document(block.replacing("\\\"", with: "\"").json)
+        let expected = try answer(plain, "a document with a text", trial, stage)
+        guard try answer(plain, "a document with a text", trial, stage) == expected else { continue }
         let found = try answer(document("\"\"\"\(block)\"\"\""), "a document with a block string", trial, stage)
         trial.notes.expect(
           found == expected,

@@ -58,8 +58,12 @@ extension Check {
     guard last(plain)?.verdict == Verdict.continue, let step = last(upload), step.verdict == Verdict.fail,
       last(plain)?.verdict == Verdict.continue
     else { return }
-    let message = step.staged.failure?.message ?? "no error"
-    let isExplained = ["upload", "multipart", "file", "stream"].contains(where: message.lowercased().contains)
+    let failure = step.staged.failure
+    let message = failure?.message ?? "no error"
+    // A stage may have to see the body. Then it says so, or answers with a status of a client's mistake.
+    let isExplained =
+      failure.map { (400..<500).contains($0.httpStatus) } == true
+      || ["body", "upload", "multipart", "file", "stream"].contains(where: message.lowercased().contains)
     trial.notes.expect(
       isExplained, "it fails an upload, whose body cannot be read: \(message)", at: "\(trial.interceptor.id) http.on_request")
   }

@@ -9,9 +9,9 @@ extension Check {
         The values of Authorization, Cookie, Set-Cookie, of every header with CRB_HEADER_SENSITIVE, and of members of the
         configuration whose names contain token, secret, password or api-key, appear in no log line, no baggage, no error, no result
         or chunk, no URL, no key, no record of the store, and in no output or file of the plugin. They appear in no other header
-        unless it is marked with CRB_HEADER_SENSITIVE. A header such as Authorization that a stage sets to one of them without the
-        mark is a warning. Eight bytes in a row break the rule, also reversed, with each byte XORed with or added to the same
-        number, in base64 or in hexadecimal digits, in pieces in several lines, and with other characters between them.
+        unless it is marked with CRB_HEADER_SENSITIVE. Eight bytes in a row break the rule, also reversed, with each byte XORed with
+        or added to the same number, in base64 or in hexadecimal digits, in pieces in several lines, and with other characters
+        between them.
         """,
       reason: """
         Many people read logs, and logs are kept for years. A token in a log is disclosed. A disguised token is worse, because it
@@ -115,11 +115,6 @@ extension Check {
   private static func judge(_ handed: [HandedBytes], _ secrets: SecretSearch, _ trial: InterceptorTrial) {
     for entry in handed where isPublic(entry) {
       if let found = secrets.find(in: entry.bytes) { trial.notes.fail("\(entry.name) has \(found)", at: entry.place) }
-    }
-    for entry in handed where entry.slot == .headerSet && entry.isMarked && !entry.isFlagged {
-      // A secret of the message was marked before, and one of the configuration never was.
-      guard let found = secrets.find(in: entry.bytes), found.hasPrefix("the header") else { continue }
-      trial.notes.warn("\(entry.name) has \(found), and is set without CRB_HEADER_SENSITIVE", at: entry.place)
     }
     let pieces = Dictionary(grouping: handed.filter(isPublic), by: { "\($0.slot)" })
     for (_, entries) in pieces.sorted(by: { $0.key < $1.key }) {
