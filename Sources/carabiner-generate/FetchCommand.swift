@@ -33,7 +33,9 @@ struct FetchCommand: AsyncParsableCommand {
   func run() async throws {
     let request = try request()
     do {
-      let fetched = try await FetchedSchema { try await Self.answer(to: $0, request) }
+      let fetched = try await FetchedSchema(
+        isRefusal: { ($0 as? SchemaDownload.Failure)?.isStatus == true },
+        answer: { try await Self.answer(to: $0, request) })
       let text = fetched.text(for: output, isSorted: false)
       try FileReplacement.write(Array(text.utf8), to: output, mode: 0o644, isLasting: false)
       Console.emit("wrote \(output)")
@@ -54,14 +56,14 @@ struct FetchCommand: AsyncParsableCommand {
   }
 
   private func request() throws -> URLRequest {
-    guard let address = URL(string: url), ["http", "https"].contains(address.scheme?.lowercased()), address.host != nil else {
+    guard let address = URL(string: url), ["http", "https"].contains(address.scheme), address.host != nil else {
       throw ValidationError("the URL of a server begins with http:// or https://, not \(url.debugDescription)")
     }
     guard timeout > 0, timeout < 1e6 else { throw ValidationError("--timeout takes seconds above 0") }
-    var request = URLRequest(url: address, timeoutInterval: timeout)
+    var request = URLRequest(url: address)
+    // Only this setter has an effect, and only with whole seconds.
+    request.timeoutInterval = timeout.rounded(.up)
     request.httpMethod = "POST"
-    request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-    request.setValue("application/graphql-response+json, application/json", forHTTPHeaderField: "Accept")
     for text in header {
       let parts = text.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
       // The text may be a secret.
@@ -69,6 +71,11 @@ struct FetchCommand: AsyncParsableCommand {
         throw ValidationError("--header takes 'Name: value' without control characters")
       }
       request.addValue(parts[1], forHTTPHeaderField: parts[0])
+    }
+    for (name, value) in [
+      ("Content-Type", "application/json"), ("Accept", "application/graphql-response+json, application/json"),
+    ] where request.value(forHTTPHeaderField: name) == nil {
+      request.setValue(value, forHTTPHeaderField: name)
     }
     return request
   }
@@ -79,8 +86,10 @@ struct FetchCommand: AsyncParsableCommand {
     request.httpBody = Data(body.serialized())
     let (status, bytes) = try await SchemaDownload.response(to: request)
     let json = Result { try JSONValue(parsing: bytes) }
-    // Many servers answer a query that is not valid with status 400.
-    if [200, 400].contains(status), let message = (try? json.get())?["errors"]?[0]?["message"]?.string {
+    // Many servers answer a query that is not valid with status 400. A result may have errors beside a schema.
+    if [200, 400].contains(status), (try? json.get())?["data"]?["__schema"]?.object == nil,
+      let message = (try? json.get())?["errors"]?[0]?["message"]?.string
+    {
       throw FetchedSchema.Refusal(message)
     }
     guard status == 200 else { throw SchemaDownload.Failure(status: status) }

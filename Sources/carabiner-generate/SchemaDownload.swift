@@ -46,6 +46,8 @@ final class SchemaDownload: NSObject, URLSessionDataDelegate {
       try await withCheckedThrowingContinuation { continuation in
         download.state.withLock { $0.continuation = continuation }
         task.resume()
+        // A handler that has run before could not end the exchange.
+        if Task.isCancelled { task.cancel() }
       }
     } onCancel: {
       task.cancel()
@@ -72,7 +74,11 @@ final class SchemaDownload: NSObject, URLSessionDataDelegate {
     newRequest request: URLRequest,
     completionHandler: @escaping @Sendable (URLRequest?) -> Void
   ) {
-    let target = request.url?.absoluteString ?? "another address"
+    var address = request.url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) }
+    // These may be secrets of the first address.
+    address?.user = nil
+    address?.password = nil
+    let target = address?.string ?? "another address"
     state.withLock { $0.failure = Failure("the server redirects to \(target); fetch from there") }
     completionHandler(nil)
   }

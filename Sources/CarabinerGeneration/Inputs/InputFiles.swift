@@ -16,14 +16,14 @@ struct InputFiles {
     let name = Paths.name(of: request.configuration)
     let text = try Self.text(
       of: name, in: request.folder, maximumBytes: GenerationInputs.maximumSettingsBytes,
-      remedy: "create it with carabiner generate init, or correct the path")
+      remedy: "create it with carabiner generate init or swift package generate-graphql init, or correct the path")
     settings = try GenerationSettings(reading: text, file: name, needsDocuments: request.documents == nil)
     var search = FileSearch(root: request.folder)
     switch settings.schema {
     case .introspection(let file): schema = [file.text]
     case .language(let patterns):
       schema = try files(
-        patterns, &search, "schema file", remedy: "fetch the schema with carabiner schema fetch",
+        patterns, &search, "schema file", remedy: "fetch it with carabiner schema fetch or swift package generate-graphql fetch",
         maximum: GenerationInputs.maximumSchemaFiles)
     }
     // The documents may be absolute while the schema files are relative.

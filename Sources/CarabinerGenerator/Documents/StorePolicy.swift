@@ -150,7 +150,9 @@ extension StorePolicy {
   /// Fields of one name in a result are one field, wherever they are selected.
   private func needsKeys(_ condition: Schema.NamedType?, in type: Schema.NamedType?) -> Bool {
     let keys = missingKeys(of: condition)
-    guard condition?.kind == .object, condition?.name != type?.name, keys != missingKeys(of: type) else { return false }
+    guard condition?.name != type?.name, condition?.kind == .object || type?.kind == .union, keys != missingKeys(of: type) else {
+      return false
+    }
     return keys.allSatisfy(clearNames.contains)
   }
 

@@ -16,13 +16,15 @@ struct UnknownNames {
     for fragment in definitions.fragments { names.formUnion([fragment.name, Naming.renameKey(ofFragment: fragment.name)]) }
     documents = names
     var aliases: Set<String> = []
-    var waiting = definitions.operations.map(\.selections) + definitions.fragments.map(\.selections)
-    while let list = waiting.popLast() {
-      for case .field(let field) in list.selections { aliases.insert(field.responseKey) }
-      waiting += list.selections.compactMap { node in
-        switch node {
-        case .field(let field): field.selections
-        case .fragment(let fragment): fragment.selections
+    var waiting = definitions.operations.map(\.definition.selectionSet) + definitions.fragments.map(\.definition.selectionSet)
+    while let selections = waiting.popLast() {
+      for selection in selections {
+        switch selection {
+        case .field(let field):
+          aliases.insert(field.responseKey)
+          waiting.append(field.selectionSet)
+        case .inlineFragment(let fragment): waiting.append(fragment.selectionSet)
+        case .fragmentSpread: break
         }
       }
     }

@@ -106,7 +106,7 @@ extension DocumentCheck {
     if case .enumeration(let name) = value, let named, named.kind == .enumeration {
       suggestion = self.suggestion(for: name, among: named.values.map(\.name))
     }
-    if suggestion.isEmpty, let form = reference.isList ? "a list in brackets" : form(of: type(of: reference)) {
+    if suggestion.isEmpty, let form = value == .null && reference.isList ? "a list in brackets" : form(of: type(of: reference)) {
       suggestion = "; write \(form)"
     }
     report(.valuesOfCorrectType, ValueFault.wrong(value.shortText, expected).message + suggestion, at: offset)

@@ -39,13 +39,13 @@ public struct GraphQLDocument: Sendable, Hashable {
 
   /// Returns a document and the parser that has read it.
   static func parsed(
-    _ bytes: [UInt8], limits: GraphQLLimits, recordsParts: Bool = false
+    _ bytes: [UInt8], limits: GraphQLLimits, recordsParts: Bool = false, recordsVariables: Bool = false
   ) throws(GraphQLSyntaxError) -> (document: GraphQLDocument, parser: GraphQLParser) {
     guard bytes.count <= limits.maximumBytes else {
       throw GraphQLSyntaxError(
         .tooLarge, "the document has \(bytes.count) bytes and at most \(limits.maximumBytes) are allowed", at: 0, in: bytes.span)
     }
-    var parser = try GraphQLParser(bytes, limits: limits, recordsParts: recordsParts)
+    var parser = try GraphQLParser(bytes, limits: limits, recordsParts: recordsParts, recordsVariables: recordsVariables)
     return (GraphQLDocument(definitions: try parser.document()), parser)
   }
 

@@ -12,16 +12,19 @@ package struct GraphQLParser {
   private(set) var definitionOffsets: [Int] = []
   /// The offset of each selection. A field precedes its selection set.
   var selectionOffsets: [Int] = []
-  /// The offset of each variable that is declared; empty if the parts are not recorded.
-  private(set) var variableOffsets: [Int] = []
+  /// The offset of each variable that is declared; nil if they are not recorded.
+  private(set) var variableOffsets: [Int]?
   /// The offsets of the parts of the document, in the order of ``GraphQLPartPlaces``; nil if they are not recorded.
   private(set) var partOffsets: [Int]?
   /// The places of the descriptions.
   private(set) var descriptionRanges: [Range<Int>] = []
 
-  package init(_ bytes: [UInt8], limits: GraphQLLimits, recordsParts: Bool = false) throws(GraphQLSyntaxError) {
+  package init(
+    _ bytes: [UInt8], limits: GraphQLLimits, recordsParts: Bool = false, recordsVariables: Bool = false
+  ) throws(GraphQLSyntaxError) {
     self.limits = limits
     partOffsets = recordsParts ? [] : nil
+    variableOffsets = recordsVariables ? [] : nil
     lexer = GraphQLLexer(bytes)
     token = try lexer.next()
   }
@@ -184,7 +187,7 @@ package struct GraphQLParser {
     var variables: [Document.VariableDefinition] = []
     repeat {
       beginPart()
-      if partOffsets != nil { variableOffsets.append(token.range.lowerBound) }
+      variableOffsets?.append(token.range.lowerBound)
       let description = try description()
       try expect(.dollar, variables.isEmpty ? "a variable" : "a variable or \")\"")
       beginPart()

@@ -30,14 +30,14 @@ extension GraphQLDocument {
     _ text: String, limits: GraphQLLimits = GraphQLLimits()
   ) throws(GraphQLSyntaxError) -> (document: GraphQLDocument, places: GraphQLPlaces) {
     let bytes = Array(text.utf8)
-    let (document, parser) = try GraphQLDocument.parsed(bytes, limits: limits, recordsParts: true)
+    let (document, parser) = try GraphQLDocument.parsed(bytes, limits: limits, recordsVariables: true)
     var counter = PlaceCounter(bytes)
     // Each list is in ascending order, but the lists interleave, so each needs its own pass.
     let selections = parser.selectionOffsets.map { counter.place(of: $0) }
     counter = PlaceCounter(bytes)
     let definitions = parser.definitionOffsets.map { counter.place(of: $0) }
     counter = PlaceCounter(bytes)
-    let variables = parser.variableOffsets.map { counter.place(of: $0) }
+    let variables = (parser.variableOffsets ?? []).map { counter.place(of: $0) }
     return (document, GraphQLPlaces(definitions: definitions, selections: selections, variables: variables))
   }
 }

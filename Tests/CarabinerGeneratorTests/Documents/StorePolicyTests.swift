@@ -37,6 +37,7 @@ struct StorePolicyTests {
         "any { ... on Book { title } ... on Person { age first: last } }",
         "any { __typename ... on Book { isbn title } ... on Person { age first: last } }"
       ),
+      ("any { ... on Work { ... on Book { title } } }", "any { __typename ... on Work { isbn ... on Book { title } } }"),
       ("works { ... on Work { title } }", "works { __typename isbn ... on Work { title } }"),
     ])
   func documents(_ selection: String, _ sent: String) throws {
