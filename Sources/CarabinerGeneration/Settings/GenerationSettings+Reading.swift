@@ -126,7 +126,7 @@ extension GenerationSettings {
     for (name, value) in reader.anyObject(json, pointer) ?? [:] {
       let place = pointer.appending(name)
       generator.renames[name] = reader.text(value, place)?.text
-      generator.checkedKeys[name] = reader.place(of: place)
+      generator.checkedKeys[name] = reader.problem(at: place)
     }
   }
 
@@ -142,7 +142,7 @@ extension GenerationSettings {
         continue
       }
       generator.scalars[name] = scalar
-      generator.checkedKeys[name] = reader.place(of: place)
+      generator.checkedKeys[name] = reader.problem(at: place)
     }
   }
 }

@@ -13,10 +13,10 @@ struct SettingsReader {
     self.file = file
   }
 
-  mutating func problem(_ pointer: JSONPointer, _ message: String) { problems.append(place(of: pointer, message)) }
+  mutating func problem(_ pointer: JSONPointer, _ message: String) { problems.append(problem(at: pointer, message)) }
 
-  /// A problem of a key, which may turn out not to be one.
-  func place(of pointer: JSONPointer, _ message: String = "") -> GeneratorProblem {
+  /// A problem that is not reported yet.
+  func problem(at pointer: JSONPointer, _ message: String = "") -> GeneratorProblem {
     let place = document.place(of: pointer)
     return GeneratorProblem(file: file, line: place?.line ?? 1, column: place?.column ?? 1, message: message)
   }

@@ -37,4 +37,22 @@ struct Definitions: Sendable {
   /// In the order of the documents.
   var fragments: [FragmentDefinitionNode] = []
   var fragmentsByName: [String: FragmentDefinitionNode] = [:]
+
+  /// The fields of all selection sets, with those inside of fields and inline fragments.
+  var fields: [GraphQLDocument.Field] {
+    var fields: [GraphQLDocument.Field] = []
+    var waiting = operations.map(\.definition.selectionSet) + fragments.map(\.definition.selectionSet)
+    while let selections = waiting.popLast() {
+      for selection in selections {
+        switch selection {
+        case .field(let field):
+          fields.append(field)
+          waiting.append(field.selectionSet)
+        case .inlineFragment(let fragment): waiting.append(fragment.selectionSet)
+        case .fragmentSpread: break
+        }
+      }
+    }
+    return fields
+  }
 }

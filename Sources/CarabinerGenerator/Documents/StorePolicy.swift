@@ -163,17 +163,8 @@ extension StorePolicy {
       for field in type.fields { types[field.name]?.insert(field.type.description) }
     }
     clearNames = Set(types.filter { $0.value.count == 1 }.keys)
-    var waiting = definitions.operations.map(\.definition.selectionSet) + definitions.fragments.map(\.definition.selectionSet)
-    while let selections = waiting.popLast() {
-      for selection in selections {
-        switch selection {
-        case .field(let field):
-          if field.alias ?? field.name != field.name || !field.arguments.isEmpty { clearNames.remove(field.responseKey) }
-          waiting.append(field.selectionSet)
-        case .inlineFragment(let fragment): waiting.append(fragment.selectionSet)
-        case .fragmentSpread: break
-        }
-      }
+    for field in definitions.fields where field.responseKey != field.name || !field.arguments.isEmpty {
+      clearNames.remove(field.responseKey)
     }
   }
 

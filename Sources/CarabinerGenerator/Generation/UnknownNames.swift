@@ -5,7 +5,7 @@ internal import CarabinerWire
 struct UnknownNames {
   private let schema: Schema
   private let documents: Set<String>
-  private let aliases: Set<String>
+  private let responseKeys: Set<String>
 
   init(_ definitions: Definitions, schema: Schema) {
     self.schema = schema
@@ -15,20 +15,7 @@ struct UnknownNames {
     }
     for fragment in definitions.fragments { names.formUnion([fragment.name, Naming.renameKey(ofFragment: fragment.name)]) }
     documents = names
-    var aliases: Set<String> = []
-    var waiting = definitions.operations.map(\.definition.selectionSet) + definitions.fragments.map(\.definition.selectionSet)
-    while let selections = waiting.popLast() {
-      for selection in selections {
-        switch selection {
-        case .field(let field):
-          aliases.insert(field.responseKey)
-          waiting.append(field.selectionSet)
-        case .inlineFragment(let fragment): waiting.append(fragment.selectionSet)
-        case .fragmentSpread: break
-        }
-      }
-    }
-    self.aliases = aliases
+    responseKeys = Set(definitions.fields.map(\.responseKey))
   }
 
   /// The problems of keys, sorted by their places.
@@ -46,7 +33,7 @@ struct UnknownNames {
     if key.hasPrefix("Mock<"), key.hasSuffix(">") { return schema.type(named: String(key.dropFirst(5).dropLast())) != nil }
     let parts = key.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 2, let type = schema.type(named: parts[0]) else { return false }
-    return type.field(named: parts[1]) != nil || type.inputField(named: parts[1]) != nil || aliases.contains(parts[1])
+    return type.field(named: parts[1]) != nil || type.inputField(named: parts[1]) != nil || responseKeys.contains(parts[1])
       || type.values.contains { $0.name == parts[1] }
   }
 }
