@@ -123,11 +123,30 @@ let package = Package(
         "CarabinerYAML",
       ],
       swiftSettings: swiftSettings),
+    // The bridge to a plugin in the same process: its file, its calls, and what the host offers it.
     .target(
       name: "CarabinerBridge",
       dependencies: [
         "Carabiner", "CarabinerABI", "CarabinerDigest", "CarabinerFiles", "CarabinerManifest", "CarabinerWire", "CCarabiner",
-        "CConfine", "CCrash", "CCrossing", "CFFI", "CLaunching", "CLinux", "CProgram",
+        "CCrash", "CLinux", "CProgram",
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: swiftSettings),
+    // Plugins in processes of their own, which look to the bridge like any plugin.
+    .target(
+      name: "CarabinerWorkers",
+      dependencies: [
+        "Carabiner", "CarabinerABI", "CarabinerBridge", "CarabinerFiles", "CarabinerManifest", "CarabinerWire", "CCarabiner",
+        "CConfine", "CCrossing", "CLaunching", "CLinux",
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: swiftSettings),
+    // The interceptors of a manifest's chain.
+    .target(
+      name: "CarabinerProvider",
+      dependencies: [
+        "Carabiner", "CarabinerABI", "CarabinerBridge", "CarabinerDigest", "CarabinerFiles", "CarabinerManifest", "CarabinerWire",
+        "CarabinerWorkers", "CCarabiner", "CCrash", "CFFI", "CLinux",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: swiftSettings),
@@ -167,7 +186,7 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "Carabiner", "CarabinerHTTP1", "CarabinerBridge", "CarabinerManifest", "CarabinerRESP", "CarabinerRelease",
+        "Carabiner", "CarabinerHTTP1", "CarabinerWorkers", "CarabinerManifest", "CarabinerRESP", "CarabinerRelease",
         "CarabinerWire",
       ],
       path: "Tests/FuzzTargets",
@@ -175,7 +194,8 @@ let package = Package(
     .testTarget(
       name: "CarabinerBridgeTests",
       dependencies: [
-        "CarabinerBridge", "Carabiner", "CarabinerABI", "CarabinerCurl", "CarabinerManifest", "CarabinerSQLite", "CarabinerWire",
+        "CarabinerBridge", "CarabinerProvider", "CarabinerWorkers", "Carabiner", "CarabinerABI", "CarabinerCurl",
+        "CarabinerManifest", "CarabinerSQLite", "CarabinerWire",
         "CCarabiner", "FuzzTargets", "TestTools",
       ],
       swiftSettings: swiftSettings),
@@ -208,7 +228,8 @@ if flavor == "bench" || flavor == "bench-own" {
   let bench = Target.executableTarget(
     name: "Bench",
     dependencies: [
-      "BenchSubjects", "CBenchmark", "Carabiner", "CarabinerABI", "CarabinerCurl", "CarabinerBridge", "CarabinerManifest",
+      "BenchSubjects", "CBenchmark", "Carabiner", "CarabinerABI", "CarabinerCurl", "CarabinerBridge", "CarabinerProvider",
+      "CarabinerManifest",
       "CarabinerSQLite",
       "CarabinerWire",
       .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -231,7 +252,7 @@ if flavor == "bench" || flavor == "bench-own" {
       linkerSettings: [.linkedLibrary("curl"), .linkedLibrary("simdjson")]),
     .target(
       name: "BenchSubjects",
-      dependencies: ["Carabiner", "CarabinerABI", "CarabinerBridge", "CarabinerManifest", "CarabinerWire"],
+      dependencies: ["Carabiner", "CarabinerABI", "CarabinerBridge", "CarabinerProvider", "CarabinerManifest", "CarabinerWire"],
       path: "Tests/Benchmarks/Subjects",
       swiftSettings: swiftSettings),
     .executableTarget(
@@ -249,7 +270,8 @@ if hasHarness {
     .target(
       name: "CarabinerConformance",
       dependencies: [
-        "CarabinerABI", "CarabinerFiles", "CarabinerBridge", "CarabinerManifest", "CarabinerWire", "CCarabiner", "CConfine",
+        "CarabinerABI", "CarabinerFiles", "CarabinerBridge", "CarabinerWorkers", "CarabinerManifest", "CarabinerWire",
+        "CCarabiner", "CConfine",
         "CFFI",
         "CTestHost", "CLinux",
       ],
@@ -481,7 +503,7 @@ if !librariesOnly {
     .testTarget(
       name: "CarabinerWebSocketTests",
       dependencies: [
-        "CarabinerWebSocket", "Carabiner", "CarabinerCurl", "CarabinerBridge", "CarabinerManifest",
+        "CarabinerWebSocket", "Carabiner", "CarabinerCurl", "CarabinerProvider", "CarabinerManifest",
         "CarabinerSQLite", "CarabinerWire", "ScriptedServer", "ScriptedSocket", "TestTools",
       ],
       swiftSettings: swiftSettings),
@@ -559,7 +581,8 @@ if !librariesOnly {
       dependencies: [
         "Carabiner", "CarabinerABI", "CarabinerCurl", "CarabinerDigest", "CarabinerDownloads", "CarabinerFiles", "CarabinerFleet",
         "CarabinerGateway",
-        "CarabinerBridge", "CarabinerManifest", "CarabinerRESP", "CarabinerRedis", "CarabinerRelease", "CarabinerSQLite",
+        "CarabinerBridge", "CarabinerProvider", "CarabinerWorkers", "CarabinerManifest", "CarabinerRESP", "CarabinerRedis",
+        "CarabinerRelease", "CarabinerSQLite",
         "CarabinerSources", "CarabinerTracing", "CarabinerUpstreams", "CarabinerWebSocket", "CarabinerWire", "CLinux",
         "CProgram",
         .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -641,6 +664,7 @@ if !librariesOnly {
         "Carabiner", "CarabinerABI", "CarabinerConformance", "CarabinerConnect", "CarabinerCurl", "CarabinerDemoServer",
         "CarabinerDigest", "CarabinerDownloads", "CarabinerEtcd", "CarabinerFiles", "CarabinerFleet",
         "CarabinerGateway", "CarabinerGenerateCommand", "CarabinerGeneration", "CarabinerGenerator", "CarabinerBridge",
+        "CarabinerProvider",
         "CarabinerManifest", "CarabinerRESP", "CarabinerRedis", "CarabinerRelease", "CarabinerSchema",
         "CarabinerHost", "CarabinerSQLite", "CarabinerSources", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire",
         "CProgram",
@@ -673,7 +697,8 @@ if !librariesOnly {
     .testTarget(
       name: "CarabinerCommandTests",
       dependencies: [
-        "CallbackClient", "Carabiner", "CarabinerBridge", "CarabinerCommand", "CarabinerCurl", "CarabinerDigest",
+        "CallbackClient", "Carabiner", "CarabinerBridge", "CarabinerProvider", "CarabinerWorkers", "CarabinerCommand",
+        "CarabinerCurl", "CarabinerDigest",
         "CarabinerGateway", "CarabinerHost", "CarabinerLauncher", "CarabinerManifest", "CarabinerWire", "CarabinerWorker",
         "CommandTools", "ConnectCalls", "DelegateClient", "EmbeddedClient", "EmbeddedGateway", "LegacyClient",
         "MovedClient", "NativeInterceptor", "ScriptedServer", "TestTools", "TypedClient", "WatchedQuery", "carabiner-generate",

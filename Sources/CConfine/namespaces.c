@@ -30,7 +30,7 @@ void CConfine_look(struct CConfine_place *place) {
   place->root_file = root.st_ino;
 }
 
-int CConfine_becomeUser(uid_t user, gid_t group) {
+int CConfine_becomeUser(uint32_t user, uint32_t group) {
   if (geteuid() != 0 || user == 0) return 0;
   return setgroups(0, NULL) || setresgid(group, group, group) || setresuid(user, user, user) ? -1 : 0;
 }
@@ -57,7 +57,7 @@ static int write_text(const char *path, const char *text) {
 }
 
 /* In a new user namespace, gives this user and group the numbers that they have outside. */
-static int keep_numbers(uid_t user, gid_t group) {
+static int keep_numbers(uint32_t user, uint32_t group) {
   char users[64], groups[64];
   snprintf(users, sizeof users, "%u %u 1", (unsigned)user, (unsigned)user);
   snprintf(groups, sizeof groups, "%u %u 1", (unsigned)group, (unsigned)group);
@@ -108,7 +108,7 @@ int CConfine_enterNamespaces(const struct CConfine_settings *settings) {
   return CConfine_miss(CCONFINE_NAMESPACES, "unshare() of namespaces", errno);
 }
 
-pid_t CConfine_forkApart(uint32_t layers) {
+int32_t CConfine_forkApart(uint32_t layers) {
   unsigned long flags = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
   if (layers & CCONFINE_ROOT) flags |= CLONE_NEWNS;
   return (pid_t)syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0);
@@ -120,7 +120,7 @@ static int fail(struct CConfine_failure *why, const char *step) {
   return -1;
 }
 
-int CConfine_settle(uint32_t layers, uid_t user, gid_t group, const char *readable, struct CConfine_failure *why) {
+int CConfine_settle(uint32_t layers, uint32_t user, uint32_t group, const char *readable, struct CConfine_failure *why) {
   memset(why, 0, sizeof *why);
   if (keep_numbers(user, group) != 0) return fail(why, "the map of the user namespace");
   if (layers & CCONFINE_ROOT && CConfine_makeRoot(readable, why) != 0) return -1;

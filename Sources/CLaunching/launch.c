@@ -97,7 +97,7 @@ static int set_actions(posix_spawn_file_actions_t *actions, const int sources[3]
   return code ? code : posix_spawn_file_actions_addclosefrom_np(actions, END);
 }
 
-int CLaunching_launch(int launcher, int worker, int socket, const char *const *words, const char *runtime, pid_t *process) {
+int CLaunching_launch(int launcher, int worker, int socket, const char *const *words, const char *runtime, int32_t *process) {
   const char *all[CLAUNCHING_MOST_LAUNCHER_WORDS + 5];
   if (fill_words(words, all) != 0) return -1;
   char *environment[3], program[32], libraries[32 << 10];

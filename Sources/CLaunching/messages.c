@@ -65,7 +65,7 @@ static void take_descriptor(struct msghdr *message, int *descriptor) {
   }
 }
 
-ssize_t CLaunching_receive(int socket, int milliseconds, void *bytes, size_t capacity, int *descriptor) {
+ptrdiff_t CLaunching_receive(int socket, int milliseconds, void *bytes, size_t capacity, int *descriptor) {
   *descriptor = -1;
   int ready = wait_for(socket, milliseconds);
   if (ready <= 0) return errno = ready == 0 ? ETIMEDOUT : errno, -1;
@@ -86,7 +86,7 @@ ssize_t CLaunching_receive(int socket, int milliseconds, void *bytes, size_t cap
   return length;
 }
 
-pid_t CLaunching_processOf(int pidfd) {
+int32_t CLaunching_processOf(int pidfd) {
   char path[48], text[1024];
   snprintf(path, sizeof path, "/proc/self/fdinfo/%d", pidfd);
   int file = open(path, O_RDONLY | O_CLOEXEC);

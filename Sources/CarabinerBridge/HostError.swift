@@ -63,7 +63,7 @@ package struct HostError: DescribedError, Sendable {
   }
 
   /// A system call for another process failed.
-  init(system code: Int32, _ failure: String, path: String = "") {
+  package init(system code: Int32, _ failure: String, path: String = "") {
     self.init(.processFailed, step: "process", path: path, unsafe "\(failure): \(String(cString: strerror(code)))")
   }
 

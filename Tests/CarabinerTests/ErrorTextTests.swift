@@ -50,8 +50,8 @@ struct ErrorTextTests {
   /// The modules that programs and plugins link, and the one whose types they see with them.
   private static let modules = [
     "Carabiner", "CarabinerConnect", "CarabinerCurl", "CarabinerGateway", "CarabinerBridge", "CarabinerPipeline",
-    "CarabinerPipelineSockets", "CarabinerPlugin", "CarabinerSchema", "CarabinerSQLite", "CarabinerHost", "CarabinerTracing",
-    "CarabinerWebSocket", "CarabinerWire",
+    "CarabinerPipelineSockets", "CarabinerPlugin", "CarabinerProvider", "CarabinerSchema", "CarabinerSQLite", "CarabinerHost",
+    "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire", "CarabinerWorkers",
   ]
 
   @Test("each public type of an error gives its text to localizedDescription", arguments: modules)

@@ -1,6 +1,6 @@
 import Carabiner
-import CarabinerBridge
 import CarabinerManifest
+import CarabinerProvider
 import CarabinerWebSocket
 import CarabinerWire
 import Foundation

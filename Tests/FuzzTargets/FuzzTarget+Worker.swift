@@ -1,4 +1,4 @@
-internal import CarabinerBridge
+internal import CarabinerWorkers
 
 extension FuzzTarget {
   /// The first byte selects what the others are: the steps of a worker, an answer of the control thread, or edits of a hook.

@@ -8,7 +8,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 /* The permitted system calls. */
 enum CConfine_profile {
@@ -62,9 +61,9 @@ struct CConfine_launch {
 
 struct CConfine_settings {
   enum CConfine_profile profile;
-  pid_t parent;         /* this process ends with this parent; 0: it does not */
-  uid_t user;           /* the new user of a process of root */
-  gid_t group;
+  int32_t parent;       /* this process ends with this parent; 0: it does not */
+  uint32_t user;        /* the new user of a process of root */
+  uint32_t group;
   const char *folder;   /* the folder in which files may be created, changed and removed; NULL: none */
   const char *readable; /* further files and folders that may be read: NUL-terminated paths, the last one empty */
   const int *kept;      /* the descriptors that stay open, in rising order */
@@ -108,12 +107,12 @@ const char *CConfine_callName(int64_t number);
 void CConfine_look(struct CConfine_place *place);
 /* Copies this process like fork().  The copy is process 1 of namespaces of its own: with CCONFINE_NAMESPACES all but the mount
  * namespace, with CCONFINE_ROOT that one too.  Returns -1 with errno if the kernel refuses it. */
-pid_t CConfine_forkApart(uint32_t layers);
+int32_t CConfine_forkApart(uint32_t layers);
 /* Completes the namespaces in the copy: the user keeps its number, and with CCONFINE_ROOT the copy gets an empty read-only root with the
  * libraries of the system, `readable` as in CConfine_settings, and a /proc of its namespace.  Drops all capabilities.  After a failure
  * the copy must end, because it may have no files.  Returns 0, or -1 with the reason. */
-int CConfine_settle(uint32_t layers, uid_t user, gid_t group, const char *readable, struct CConfine_failure *why);
+int CConfine_settle(uint32_t layers, uint32_t user, uint32_t group, const char *readable, struct CConfine_failure *why);
 /* If this process is root, changes to another user.  This cannot be undone.  Returns 0, or -1 with errno. */
-int CConfine_becomeUser(uid_t user, gid_t group);
+int CConfine_becomeUser(uint32_t user, uint32_t group);
 
 #endif

@@ -8,7 +8,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 enum { CLAUNCHING_VERSION = 1 };
 /* The version of Carabiner.  A test compares it with that of `carabiner --version`. */
@@ -89,7 +88,7 @@ int CLaunching_open(const char *path);
  * `runtime` is the folder of the Swift libraries for plugins if this process has mapped none; NULL if there is none.
  * It ends with the thread that calls this.  Returns 0, or -1 with errno. */
 enum { CLAUNCHING_MOST_LAUNCHER_WORDS = 8 + 2 * CLAUNCHING_MOST_FOLDERS };
-int CLaunching_launch(int launcher, int worker, int socket, const char *const *words, const char *runtime, pid_t *process);
+int CLaunching_launch(int launcher, int worker, int socket, const char *const *words, const char *runtime, int32_t *process);
 
 /* Sends a START without waiting.  `start` has the counts; fills in `kind`.  Returns 0, or -1 with errno: EAGAIN if the launcher does not
  * read. */
@@ -97,10 +96,10 @@ int CLaunching_send(int socket, const struct CLaunching_start *start, const char
 
 /* Receives a datagram, and closes the descriptors that came with it, except that of a STARTED.  Waits without a limit if `milliseconds`
  * is negative.  Returns its length; 0 if the launcher has closed its end; -1 with errno, ETIMEDOUT after the time. */
-ssize_t CLaunching_receive(int socket, int milliseconds, void *bytes, size_t capacity, int *descriptor);
+ptrdiff_t CLaunching_receive(int socket, int milliseconds, void *bytes, size_t capacity, int *descriptor);
 
 /* The number of a process in the host's namespace, which the launcher does not know; -1 if it has ended. */
-pid_t CLaunching_processOf(int pidfd);
+int32_t CLaunching_processOf(int pidfd);
 /* Sends a signal to a process, which cannot be another one with the same number. */
 int CLaunching_signal(int pidfd, int signal);
 /* Whether a process has ended within a time. */

@@ -34,7 +34,7 @@ package final class CircuitBreaker: Sendable {
   }
 
   /// The decision about a request.
-  enum Admission {
+  package enum Admission {
     case pass
     case passOver
     case probe(Probe)
@@ -84,7 +84,7 @@ package final class CircuitBreaker: Sendable {
   // MARK: Before a request
 
   /// Whether a request may pass the entry.
-  func admission() -> Admission {
+  package func admission() -> Admission {
     let now = board.now()
     return circuit.withLock { circuit in
       guard circuit.phase != .closed else { return .pass }
@@ -157,7 +157,7 @@ package final class CircuitBreaker: Sendable {
   }
 
   /// A request that tries an entry whose breaker is open. When it is released, the next request may try.
-  final class Probe: Sendable {
+  package final class Probe: Sendable {
     let breaker: CircuitBreaker
     fileprivate let number: UInt64
 
@@ -171,19 +171,19 @@ package final class CircuitBreaker: Sendable {
 }
 
 /// The values that the breakers of a chain share.
-final class BreakerRegistry: Sendable {
+package final class BreakerRegistry: Sendable {
   /// The time, in nanoseconds of a clock that never goes back.
   let now: @Sendable () -> UInt64
   private let count = Atomic<Int>(0)
 
-  init(now: @escaping @Sendable () -> UInt64) { self.now = now }
+  package init(now: @escaping @Sendable () -> UInt64) { self.now = now }
 
   /// Whether every request may pass every entry: no breaker is open, and no chain has withdrawn a plugin.
-  var areAllClosed: Bool { count.load(ordering: .relaxed) == 0 }
+  package var areAllClosed: Bool { count.load(ordering: .relaxed) == 0 }
 
-  func noteOpened() { count.wrappingAdd(1, ordering: .relaxed) }
+  package func noteOpened() { count.wrappingAdd(1, ordering: .relaxed) }
 
-  func noteClosed() { count.wrappingSubtract(1, ordering: .relaxed) }
+  package func noteClosed() { count.wrappingSubtract(1, ordering: .relaxed) }
 }
 
 extension Duration {

@@ -1,6 +1,6 @@
 internal import CCarabiner
 internal import Carabiner
-internal import CarabinerABI
+package import CarabinerABI
 
 /// A plugin failed a call, or broke a rule of the contract.
 package struct PluginError: DescribedError, Sendable {
@@ -37,32 +37,48 @@ package struct PluginError: DescribedError, Sendable {
   /// The cause, and the next step for an operator.
   package let message: String
   /// The plugin's own code.
-  package var pluginCode: Int32 = 0
+  package var pluginCode: Int32
   /// The plugin's own domain; its manifest entry's name if it gave none.
-  package var domain = ""
+  package var domain: String
   /// The header's error flags.
-  package var flags: UInt32 = 0
+  package var flags: UInt32
   /// The HTTP status the plugin blames; 0 if none.
-  package var httpStatus: Int32 = 0
+  package var httpStatus: Int32
   /// When the plugin says that it is worth trying again, in nanoseconds from now; 0 if it does not.
-  package var retryAfter: UInt64 = 0
+  package var retryAfter: UInt64
   /// Whether the manifest lets clients of a gateway get the message and the detail.
   package var isForClients = false
   /// The plugin's machine-readable detail as JSON text; nil if it gave none, or none that a client would get.
   package var detail: String?
 
   /// Whether it counts as a fault for the plugin's circuit breaker. A worker that ends takes calls with it that did nothing wrong.
-  var countsForBreaker = true
+  package var countsForBreaker = true
 
   /// A longer message is cut, and so is a longer domain.
-  static let (maximumMessageBytes, maximumDomainBytes) = (4096, 256)
+  package static let (maximumMessageBytes, maximumDomainBytes) = (4096, 256)
   /// How large a detail may be.
   package static let maximumDetailBytes = 4096
+
+  /// Creates an error. The defaults are those of its properties.
+  package init(
+    code: Code, entry: String, hook: String, message: String, pluginCode: Int32 = 0, domain: String = "", flags: UInt32 = 0,
+    httpStatus: Int32 = 0, retryAfter: UInt64 = 0
+  ) {
+    self.code = code
+    self.entry = entry
+    self.hook = hook
+    self.message = message
+    self.pluginCode = pluginCode
+    self.domain = domain
+    self.flags = flags
+    self.httpStatus = httpStatus
+    self.retryAfter = retryAfter
+  }
 
   package var description: String { "\(entry) (\(hook)): \(message) [\(code.rawValue)]" }
 
   /// A mandatory plugin that broke the contract too often: its requests fail before they begin.
-  static func circuitOpen(_ entry: String) -> PluginError {
+  package static func circuitOpen(_ entry: String) -> PluginError {
     PluginError(
       code: .circuitOpen, entry: entry, hook: "",
       message: "its circuit breaker is open after too many faults, and a mandatory plugin is not passed over; it is tried again "
@@ -71,13 +87,13 @@ package struct PluginError: DescribedError, Sendable {
   }
 
   /// A mandatory plugin whose file is revoked: its requests fail before they begin.
-  static func revoked(_ entry: String) -> PluginError {
+  package static func revoked(_ entry: String) -> PluginError {
     PluginError(
       code: .revoked, entry: entry, hook: "",
       message: "its file is revoked, and a mandatory plugin is not passed over; load a version that is not revoked")
   }
 
-  static func fault(_ entry: String, _ hook: Hook, _ message: String) -> PluginError {
+  package static func fault(_ entry: String, _ hook: Hook, _ message: String) -> PluginError {
     PluginError(
       code: .fault, entry: entry, hook: hook.name,
       message: "\(message); this breaks the contract in carabiner.h, so disable the plugin until its author has fixed it",

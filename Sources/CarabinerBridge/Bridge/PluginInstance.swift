@@ -1,4 +1,4 @@
-internal import CCarabiner
+package import CCarabiner
 package import Carabiner
 internal import CarabinerABI
 package import CarabinerManifest
@@ -31,7 +31,7 @@ internal import Synchronization
     /// How long its circuit breaker stays open.
     package var breakerCoolDown = Manifest.Settings.defaultBreakerCoolDown
     /// The values that the circuit breakers of all entries share.
-    var board = BreakerRegistry { MonotonicClock.nanoseconds }
+    package var board = BreakerRegistry { MonotonicClock.nanoseconds }
     /// How long one hook may stay pending; nil for no limit beside the request's own.
     package var hookTimeout: Duration?
     /// Whether clients of a gateway get the messages of its refusals.
@@ -43,7 +43,7 @@ internal import Synchronization
     package init(name: String) { self.name = name }
 
     /// Whether an instance made with these would be no different if it were made with the others.
-    func isSame(as other: Options) -> Bool {
+    package func isSame(as other: Options) -> Bool {
       name == other.name && configuration == other.configuration && redaction == other.redaction && grants == other.grants
         && store === other.store && environment === other.environment && maximumBufferBytes == other.maximumBufferBytes
         && onFault == other.onFault && isMandatory == other.isMandatory
@@ -52,24 +52,24 @@ internal import Synchronization
     }
   }
 
-  let options: Options
-  let id: String
+  package let options: Options
+  package let id: String
   let threadClass: UInt32
   /// The media types that its parser adds to the field Accept.
   let accept: String?
   let table: InterceptorTable
   let instance: UnsafeMutableRawPointer?
   /// The instance in another process; nil if the plugin runs in this one.
-  let remote: (any RemoteInstance)?
+  package let remote: (any RemoteInstance)?
   private let host: UnsafePointer<crb_host>
   /// Identifies the plugin in a crash report.
   let subject: CrashSubject
   private let serial = Mutex(())
-  let statistics = PluginStatistics()
+  package let statistics = PluginStatistics()
   /// The breaker that leaves it out after faults; nil unless its entry asks for one.
-  let breaker: CircuitBreaker?
+  package let breaker: CircuitBreaker?
 
-  var name: String { options.name }
+  package var name: String { options.name }
 
   /// Makes an instance.
   ///
@@ -79,7 +79,7 @@ internal import Synchronization
   ///   - digest: SHA-256 of the file.
   ///   - makeRemote: Makes the instance in another process; nil if the plugin runs in this one.
   /// - Throws: ``HostError`` with what the plugin says about its configuration.
-  init(
+  package init(
     _ interceptor: PluginInterceptor, _ host: UnsafePointer<crb_host>, path: String, digest: String, _ options: Options,
     makeRemote: ((_ selfID: crb_self) throws -> (any RemoteInstance)?)? = nil
   ) throws {
@@ -115,7 +115,7 @@ internal import Synchronization
     origin = path
   }
 
-  let selfID: crb_self
+  package let selfID: crb_self
   private let origin: String
 
   private static func create(

@@ -1,7 +1,7 @@
-internal import Synchronization
+package import Synchronization
 
 /// The counts of one entry.
-final class PluginStatistics: Sendable {
+package final class PluginStatistics: Sendable {
   private struct State {
     var groups: [ObjectIdentifier: CallTally] = [:]
     /// The calls of groups that have ended.
@@ -9,15 +9,15 @@ final class PluginStatistics: Sendable {
   }
 
   /// How often the plugin broke the contract.
-  let faults = Atomic<Int>(0)
+  package let faults = Atomic<Int>(0)
   /// How often the plugin failed a call.
-  let failures = Atomic<Int>(0)
+  package let failures = Atomic<Int>(0)
   /// How often the plugin had a request started again.
-  let retries = Atomic<Int>(0)
+  package let retries = Atomic<Int>(0)
   private let state = Mutex(State())
 
   /// How many calls through groups with the entry have begun, and how many are under way.
-  var calls: (begun: Int, inFlight: Int) {
+  package var calls: (begun: Int, inFlight: Int) {
     state.withLock { state in
       // Ends before beginnings: what ends in between was under way.
       let ended = state.groups.values.reduce(0) { $0 + $1.ended.load(ordering: .acquiring) }

@@ -1,7 +1,10 @@
+package import CCarabiner
+internal import CarabinerABI
+
 /// The part of an instance that is in another process.
 ///
 /// For a call, such a plugin is one with a table of the host's own functions, which cross to the process. Only what no table has is here.
-protocol RemoteInstance: AnyObject, Sendable {
+package protocol RemoteInstance: AnyObject, Sendable {
   /// The instance as the functions of its table get it.
   var pointer: UnsafeMutableRawPointer { get }
   /// Whether the plugin hands over state.
@@ -24,7 +27,12 @@ protocol RemoteInstance: AnyObject, Sendable {
 }
 
 /// The hooks of later stages that another process ran in the same crossing, so that the chain finds their answers.
-protocol HooksAhead: AnyObject {
+package protocol HooksAhead: AnyObject {
   /// Gives up the answers that no hook has taken.
   func discard()
+}
+
+extension Verdict {
+  /// The result of a hook whose worker ended, or that got no worker. `GroupCall.loss` has the reason. It is not a verdict of plugins.
+  package static let lost = crb_verdict(Int16.max - 2)
 }

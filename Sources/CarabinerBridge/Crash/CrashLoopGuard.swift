@@ -80,7 +80,7 @@ package final class CrashLoopGuard: Sendable {
   }
 
   /// The message for the operator about a plugin that crashed the host too often; nil for other plugins.
-  func accusation(of digest: String) -> String? {
+  package func accusation(of digest: String) -> String? {
     let count = crashes(of: digest)
     guard count >= policy.after, let last = records.withLock({ $0.last { $0.digest == digest } }) else { return nil }
     let time = Date(timeIntervalSince1970: Double(last.time)).formatted(.iso8601)
@@ -90,7 +90,7 @@ package final class CrashLoopGuard: Sendable {
   }
 
   /// The advice for the operator on how to have the plugin loaded again.
-  var advice: String { "replace or disable it, or remove \(directory)/\(Self.stateName) to have it tried again" }
+  package var advice: String { "replace or disable it, or remove \(directory)/\(Self.stateName) to have it tried again" }
 
   // MARK: Files
 

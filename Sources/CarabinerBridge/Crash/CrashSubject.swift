@@ -1,9 +1,9 @@
 internal import CCrash
 
 /// The plugin whose code a thread runs, for the line that ``CrashReporter`` writes.
-struct CrashSubject: Sendable {
+package struct CrashSubject: Sendable {
   /// Calls into a plugin other than hooks. The numbers continue those of ``Hook``; `crash.c` has their names.
-  enum Work: UInt {
+  package enum Work: UInt {
     case onCancel = 8
     case release
     case create
@@ -20,7 +20,7 @@ struct CrashSubject: Sendable {
   /// The word that the thread notes; 0 for no plugin.
   let word: UInt
 
-  init(entry: String, file: String, digest: String, generation: UInt64) {
+  package init(entry: String, file: String, digest: String, generation: UInt64) {
     word = unsafe CCrash_new_subject(entry, file, digest, generation)
   }
 
@@ -39,7 +39,7 @@ struct CrashSubject: Sendable {
 
   /// Runs code of the plugin. The calls may be nested.
   @inline(__always)
-  func during<Value, Failure: Error>(
+  package func during<Value, Failure: Error>(
     _ work: Work, request: UInt64 = 0, _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
     let outer = CCrash_outer()

@@ -1,13 +1,13 @@
 internal import Glibc
 
 /// An open file or folder of this user that other users may not write to.
-struct PrivateFile: ~Copyable {
+package struct PrivateFile: ~Copyable {
   private var descriptor: Int32
 
   /// Opens a file without following a symbolic link.
   ///
   /// - Throws: ``HostError`` if the file cannot be opened, belongs to another user, or others may write to it.
-  init(opening path: String, _ flags: Int32) throws(HostError) { descriptor = try Self.open(path, flags) }
+  package init(opening path: String, _ flags: Int32) throws(HostError) { descriptor = try Self.open(path, flags) }
 
   private static func open(_ path: String, _ flags: Int32) throws(HostError) -> Int32 {
     // O_NONBLOCK: if the path is a FIFO, open would wait.

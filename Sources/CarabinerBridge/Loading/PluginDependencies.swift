@@ -8,10 +8,10 @@ internal import Synchronization
 /// The dynamic linker searches the folders that a plugin names (RPATH, RUNPATH, a path in NEEDED) without checking their owners
 /// or permissions. A plugin may therefore name only the paths that the manifest allows. The host loads each needed library from
 /// a checked private copy before it loads the plugin. The dynamic linker then finds all of them loaded and searches no folder.
-struct PluginDependencies {
+package struct PluginDependencies {
   /// The search paths and libraries that a plugin may name, as written in the plugin.
   let allowed: Set<String>
-  let mode: StagedCopy.Mode
+  package let mode: StagedCopy.Mode
   /// The digests of the libraries that led to this one, to detect a cycle.
   private var users: [String] = []
 
@@ -19,7 +19,7 @@ struct PluginDependencies {
   /// How long a chain of libraries that need each other may be.
   private static let maximumDepth = 32
 
-  init(allowed: Set<String>, mode: StagedCopy.Mode) {
+  package init(allowed: Set<String>, mode: StagedCopy.Mode) {
     self.allowed = allowed
     self.mode = mode
   }
@@ -28,7 +28,7 @@ struct PluginDependencies {
   ///
   /// - Returns: The object's dynamic links.
   @discardableResult
-  func check(_ file: PluginFile) throws(HostError) -> DynamicLinks {
+  package func check(_ file: PluginFile) throws(HostError) -> DynamicLinks {
     let links: DynamicLinks
     do throws(ELFImage.Fault) {
       links = try ELFImage(file.bytes).dynamicLinks()
@@ -60,7 +60,7 @@ struct PluginDependencies {
   /// Loads the libraries that a file needs and that are not loaded yet.
   ///
   /// - Parameter swiftVersion: The version of Swift that the file was built with; nil if it does not say.
-  func load(for file: PluginFile, swiftVersion: String? = nil) throws(HostError) {
+  package func load(for file: PluginFile, swiftVersion: String? = nil) throws(HostError) {
     let links = try check(file)
     try SwiftRuntime.prepare(for: links, builtWith: swiftVersion, path: file.path)
     var folders: [String] = []

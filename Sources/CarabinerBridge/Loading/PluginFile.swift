@@ -7,22 +7,22 @@ internal import Glibc
 /// A plugin's file as the operator named it. It is opened once, checked on the open descriptor, and read completely.
 ///
 /// The file is not read again: the host checks and loads these bytes only.
-struct PluginFile {
+package struct PluginFile {
   /// The largest plugin, 512 MiB.
-  static let maximumBytes = 512 << 20
+  package static let maximumBytes = 512 << 20
   /// For this long after a change, a file's times are too coarse to detect another change.
   private static let youngSeconds = 2
 
-  let path: String
-  let bytes: [UInt8]
+  package let path: String
+  package let bytes: [UInt8]
   /// SHA-256 of the bytes, in lower-case digits.
-  let digest: String
+  package let digest: String
 
   /// Opens, checks and reads a file.
   ///
   /// - Throws: ``HostError`` if other users can change the file or a folder of its path, or if it is not a regular file of at
   ///   most ``maximumBytes``.
-  init(opening path: String) throws(HostError) {
+  package init(opening path: String) throws(HostError) {
     self.path = path
     // O_NONBLOCK: a FIFO would make open wait for a writer.
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -52,7 +52,7 @@ struct PluginFile {
   /// Compares the digest of the file with its pin.
   ///
   /// - Throws: ``HostError`` with code `pinMismatch`.
-  func check(_ pin: String?) throws(HostError) {
+  package func check(_ pin: String?) throws(HostError) {
     guard pin == nil || pin?.lowercased() == digest else {
       throw HostError(
         .pinMismatch, step: "pin", path: path,

@@ -15,7 +15,7 @@ package struct PluginInterceptor: Sendable {
   /// The JSON Schema of the configuration.
   package let configurationSchema: String?
   /// The threads its hooks may run on, as numbered in the header.
-  package internal(set) var threadClass: UInt32
+  package var threadClass: UInt32
   /// The media types its parser adds to the header Accept.
   package let accept: String?
   /// The interceptor's function tables.

@@ -2,7 +2,7 @@ internal import CCarabiner
 
 extension PluginNote {
   /// The note of a file with the right digest, whose code is not run.
-  init(of file: PluginFile, pin: String?) throws(HostError) {
+  package init(of file: PluginFile, pin: String?) throws(HostError) {
     try file.check(pin)
     try self.init(inspecting: file)
   }

@@ -64,7 +64,7 @@ package struct PluginNote: Sendable, Hashable {
   }
 
   /// The note of a plugin that is a part of this program.
-  init(id: String, version: String) {
+  package init(id: String, version: String) {
     self.id = id
     self.version = version
     capabilities = []

@@ -1,7 +1,7 @@
-internal import Glibc
+package import Glibc
 
 /// The members of a process group, read from /proc.
-enum ProcessGroup {
+package enum ProcessGroup {
   /// The number of live processes in the group, without its leader.
   static func members(of leader: pid_t) -> Int {
     guard let folder = unsafe opendir("/proc") else { return 0 }
@@ -20,7 +20,7 @@ enum ProcessGroup {
   }
 
   /// The state and the group of a process; nil if the process is gone.
-  static func state(of process: pid_t) -> (letter: Substring, group: pid_t)? {
+  package static func state(of process: pid_t) -> (letter: Substring, group: pid_t)? {
     let descriptor = unsafe open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }

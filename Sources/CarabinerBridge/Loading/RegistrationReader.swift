@@ -7,7 +7,7 @@ internal import CarabinerWire
   /// How many interceptors a library may register.
   package static let maximumInterceptors: UInt32 = 64
   /// A text of a plugin, and the schema of its configuration, with the NUL.
-  static let (maximumTextBytes, maximumSchemaBytes) = (4096, 1 << 20)
+  package static let (maximumTextBytes, maximumSchemaBytes) = (4096, 1 << 20)
 
   private let pointer: UnsafePointer<crb_plugin>
   private let path: String

@@ -18,7 +18,7 @@ package struct ReloadObstacles: Equatable {
   package static let uniqueSymbolAdvice = "compile it with -fno-gnu-unique -fvisibility=hidden -fvisibility-inlines-hidden"
 
   /// Reads an image. A damaged part of it counts as no obstacle.
-  init(of image: ELFImage) {
+  package init(of image: ELFImage) {
     let flags = (try? image.dynamicEntries())?.last { $0.tag == 30 }?.value ?? 0
     self.init(needsStaticThreadMemory: flags & 16 != 0, uniqueSymbol: try? image.uniqueSymbol())
   }

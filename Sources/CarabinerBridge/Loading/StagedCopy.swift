@@ -14,7 +14,7 @@ package enum StagedCopy {
   package static let defaultMode = StagingMode.standard
 
   /// Writes the copy and returns the path to load it from.
-  static func make(of file: PluginFile, mode: Mode) throws(HostError) -> String {
+  package static func make(of file: PluginFile, mode: Mode) throws(HostError) -> String {
     switch mode {
     case .memfd: try memoryFile(file)
     case .directory: try StagingDirectory.shared.stage(file)
@@ -28,7 +28,7 @@ package enum StagedCopy {
   }
 
   /// A memory file with the bytes, which nothing can change. The caller closes its descriptor.
-  static func sealed(_ file: PluginFile) throws(HostError) -> Int32 {
+  package static func sealed(_ file: PluginFile) throws(HostError) -> Int32 {
     let descriptor = unsafe CLinux_newMemoryFile(memoryName(of: file.path))
     guard descriptor >= 0 else { throw failure(file, "no memory file can be made") }
     guard FileReplacement.writeAll(file.bytes, to: descriptor), CLinux_seal(descriptor) == 0 else {

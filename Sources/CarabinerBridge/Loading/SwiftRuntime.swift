@@ -154,7 +154,7 @@ extension SwiftRuntime {
   /// Checks that a worker will find the Swift libraries that an object needs.
   ///
   /// - Throws: ``HostError`` as ``prepare(for:builtWith:path:)``.
-  static func checkForWorker(_ links: DynamicLinks, builtWith version: String?, path: String) throws(HostError) {
+  package static func checkForWorker(_ links: DynamicLinks, builtWith version: String?, path: String) throws(HostError) {
     guard !isOfHost, links.searchPaths.isEmpty, unsafe getenv("LD_LIBRARY_PATH") == nil else { return }
     // A worker maps the newest version: its folder is that of all workers.
     let newest = current.newest

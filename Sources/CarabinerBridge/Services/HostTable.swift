@@ -1,10 +1,10 @@
-internal import CCarabiner
+package import CCarabiner
 internal import Carabiner
 internal import CarabinerABI
 internal import Synchronization
 
 /// The table of host functions a plugin library gets: each slot unwraps its arguments and calls one Swift function.
-enum HostTable {
+package enum HostTable {
   /// The table of libraries in workers. Their plugins get another one, from their worker.
   @safe private struct Shared: @unchecked Sendable {
     // Written once, and never used by a plugin.
@@ -15,7 +15,7 @@ enum HostTable {
   private static let shared = unsafe Shared(
     table: make(for: "worker", subject: CrashSubject(entry: "", file: "", digest: "", generation: 0), library: ""))
 
-  static var ofWorkers: UnsafePointer<crb_host> { unsafe shared.table }
+  package static var ofWorkers: UnsafePointer<crb_host> { unsafe shared.table }
 
   /// A table for one library. It lives as long as the process, as the library does.
   ///
@@ -23,7 +23,7 @@ enum HostTable {
   ///   - name: What logs call the library before it has instances.
   ///   - subject: Whose code runs while the library is loaded.
   ///   - library: The digest of its file.
-  static func make(for name: String, subject: CrashSubject, library: String) -> UnsafePointer<crb_host> {
+  package static func make(for name: String, subject: CrashSubject, library: String) -> UnsafePointer<crb_host> {
     var text = Arena()
     let table = UnsafeMutablePointer<crb_host>.allocate(capacity: 1)
     unsafe table.initialize(to: crb_host())

@@ -1,11 +1,11 @@
-internal import CCarabiner
+package import CCarabiner
 internal import Carabiner
 internal import CarabinerABI
 internal import FoundationEssentials
 
 /// Requests that plugins send themselves, outside the chain: `crb.fetch/1`.
-enum PluginFetch {
-  typealias Done =
+package enum PluginFetch {
+  package typealias Done =
     @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<crb_head>?, crb_view, UnsafePointer<crb_error>?) -> Void
 
   /// The timeout in seconds if the plugin sets none.
@@ -13,7 +13,7 @@ enum PluginFetch {
   /// The longest one.
   static let maximumTimeout = 600.0
   /// How many headers a plugin's request may have.
-  static let maximumHeaders = 256
+  package static let maximumHeaders = 256
 
   /// The body of a response is longer than the instance may hold.
   private struct OversizedBody: Error, CustomStringConvertible {
@@ -23,7 +23,7 @@ enum PluginFetch {
   }
 
   /// - Parameter account: The requests of the instance in its worker; nil for a plugin of this process.
-  static func start(
+  package static func start(
     _ who: crb_self, _ request: UnsafePointer<crb_fetch_request>?, _ done: Done?, _ user: UnsafeMutableRawPointer?,
     account: FetchAccount? = nil
   ) -> crb_status {

@@ -1,4 +1,4 @@
-internal import CCarabiner
+package import CCarabiner
 internal import Carabiner
 internal import CarabinerABI
 internal import CarabinerWire
@@ -6,8 +6,8 @@ internal import FoundationEssentials
 internal import Synchronization
 
 /// Operations of plugins on the host's store: `crb.store/1`.
-enum PluginStore {
-  typealias Done = crb_store_done
+package enum PluginStore {
+  package typealias Done = crb_store_done
 
   /// The result of an operation.
   private struct Answer: Sendable {
@@ -34,7 +34,7 @@ enum PluginStore {
 
   // MARK: The functions of the table
 
-  static func load(
+  package static func load(
     _ who: crb_self, _ keys: UnsafePointer<crb_view>?, _ count: Int, _ done: Done?, _ user: UnsafeMutableRawPointer?
   ) -> crb_status {
     unsafe start(who, done, user) { () throws(InvalidArgument) in
@@ -46,7 +46,7 @@ enum PluginStore {
     }
   }
 
-  static func publish(
+  package static func publish(
     _ who: crb_self, _ records: crb_view, _ done: Done?, _ user: UnsafeMutableRawPointer?
   ) -> crb_status {
     unsafe start(who, done, user, holding: records.bytes.count) { () throws(InvalidArgument) in
@@ -55,7 +55,7 @@ enum PluginStore {
     }
   }
 
-  static func remove(
+  package static func remove(
     _ who: crb_self, _ keys: UnsafePointer<crb_view>?, _ count: Int, _ done: Done?, _ user: UnsafeMutableRawPointer?
   ) -> crb_status {
     unsafe start(who, done, user) { () throws(InvalidArgument) in
@@ -64,7 +64,7 @@ enum PluginStore {
     }
   }
 
-  static func removeMatching(
+  package static func removeMatching(
     _ who: crb_self, _ pattern: crb_view, _ done: Done?, _ user: UnsafeMutableRawPointer?
   ) -> crb_status {
     unsafe start(who, done, user) { () throws(InvalidArgument) in

@@ -3,6 +3,7 @@ internal import CLinux
 internal import CTestHost
 internal import CarabinerBridge
 internal import CarabinerManifest
+internal import CarabinerWorkers
 internal import Glibc
 internal import Synchronization
 

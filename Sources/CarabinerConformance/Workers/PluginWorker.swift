@@ -3,6 +3,7 @@ internal import CTestHost
 internal import CarabinerABI
 internal import CarabinerBridge
 internal import CarabinerManifest
+internal import CarabinerWorkers
 internal import Glibc
 internal import Synchronization
 

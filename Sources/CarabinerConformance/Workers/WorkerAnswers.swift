@@ -1,6 +1,6 @@
 internal import CCarabiner
 internal import CarabinerABI
-internal import CarabinerBridge
+internal import CarabinerWorkers
 
 /// The test host's answers to a plugin in a worker: it judges each function of the host that the plugin calls, as if the plugin were in
 /// this process.

@@ -1,6 +1,6 @@
 internal import CCarabiner
 internal import CarabinerABI
-internal import CarabinerBridge
+internal import CarabinerWorkers
 internal import Synchronization
 
 /// The calls under way in a worker, and the handles that the worker and the test host have for the same things.

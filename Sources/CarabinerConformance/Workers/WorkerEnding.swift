@@ -1,4 +1,4 @@
-internal import CarabinerBridge
+internal import CarabinerWorkers
 internal import Glibc
 
 /// The end of a process that has a worker.

@@ -1,6 +1,6 @@
 internal import CCarabiner
 internal import CarabinerABI
-internal import CarabinerBridge
+internal import CarabinerWorkers
 
 /// The services of the test host for a plugin in a worker.
 struct WorkerServiceAnswers {

@@ -1,6 +1,6 @@
 internal import CCarabiner
 internal import CarabinerABI
-internal import CarabinerBridge
+internal import CarabinerWorkers
 
 /// The functions of a plugin's table that cross to its worker.
 enum WorkerStages {

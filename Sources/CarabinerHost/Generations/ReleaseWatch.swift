@@ -1,4 +1,5 @@
 internal import CarabinerBridge
+internal import CarabinerProvider
 internal import CarabinerRelease
 internal import Logging
 internal import Synchronization

@@ -1,6 +1,7 @@
 internal import CarabinerBridge
 internal import CarabinerDownloads
 internal import CarabinerManifest
+internal import CarabinerProvider
 internal import Logging
 
 extension GenerationSource {

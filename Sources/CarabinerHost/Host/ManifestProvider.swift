@@ -1,5 +1,6 @@
 public import Carabiner
 internal import CarabinerBridge
+internal import CarabinerProvider
 internal import Foundation
 
 /// Provides the interceptors of a host's manifest, to be combined with others.

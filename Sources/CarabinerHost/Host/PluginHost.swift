@@ -2,6 +2,7 @@ public import Carabiner
 internal import CarabinerBridge
 internal import CarabinerGateway
 internal import CarabinerManifest
+internal import CarabinerProvider
 internal import CarabinerSources
 internal import CarabinerTracing
 internal import Dispatch

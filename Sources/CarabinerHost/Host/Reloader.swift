@@ -1,5 +1,6 @@
 internal import CarabinerBridge
 internal import CarabinerManifest
+internal import CarabinerProvider
 internal import CarabinerRelease
 internal import CarabinerSources
 internal import Dispatch

@@ -3,6 +3,7 @@ internal import CarabinerBridge
 internal import CarabinerCurl
 internal import CarabinerGateway
 internal import CarabinerManifest
+internal import CarabinerProvider
 internal import CarabinerRedis
 internal import CarabinerRelease
 internal import CarabinerSQLite

@@ -1,5 +1,5 @@
-internal import CarabinerBridge
 internal import CarabinerGateway
+internal import CarabinerWorkers
 
 /// The metrics of workers, by group. Values of a group's processes are added.
 struct WorkerMetrics {

@@ -1,6 +1,7 @@
-package import CarabinerBridge
+internal import CarabinerBridge
 package import CarabinerDownloads
 package import CarabinerManifest
+package import CarabinerProvider
 package import CarabinerRelease
 internal import CarabinerSources
 

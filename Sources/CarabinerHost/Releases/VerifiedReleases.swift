@@ -1,4 +1,4 @@
-internal import CarabinerBridge
+internal import CarabinerProvider
 internal import CarabinerRelease
 
 /// The verified statements about a manifest and the files of its plugins.

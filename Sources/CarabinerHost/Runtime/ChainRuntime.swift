@@ -6,6 +6,7 @@ internal import CarabinerDigest
 internal import CarabinerFiles
 internal import CarabinerGateway
 internal import CarabinerManifest
+internal import CarabinerProvider
 internal import CarabinerUpstreams
 internal import CarabinerWebSocket
 internal import Foundation

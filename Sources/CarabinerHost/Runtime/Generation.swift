@@ -3,6 +3,7 @@ internal import CarabinerBridge
 internal import CarabinerDownloads
 internal import CarabinerGateway
 internal import CarabinerManifest
+internal import CarabinerProvider
 internal import CarabinerSources
 internal import CarabinerWire
 internal import Foundation

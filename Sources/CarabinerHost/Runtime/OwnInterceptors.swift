@@ -1,4 +1,5 @@
 internal import Carabiner
+internal import CarabinerProvider
 
 /// The interceptors of a program, around those of a manifest.
 package struct OwnInterceptors: Sendable {

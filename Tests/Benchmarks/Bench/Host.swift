@@ -3,6 +3,7 @@ internal import Carabiner
 internal import CarabinerBridge
 internal import CarabinerCurl
 internal import CarabinerManifest
+internal import CarabinerProvider
 internal import Foundation
 
 /// `carabiner-bench host MANIFEST`: starts the host of a manifest, reports that it is ready, and ends.

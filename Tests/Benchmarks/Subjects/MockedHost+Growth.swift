@@ -1,5 +1,5 @@
-internal import CarabinerBridge
 internal import CarabinerManifest
+internal import CarabinerProvider
 
 /// Hosts with one plugin stage, in which one quantity has grown that should not affect requests.
 extension MockedHost {

@@ -1,6 +1,6 @@
 package import Carabiner
-internal import CarabinerBridge
 internal import CarabinerManifest
+internal import CarabinerProvider
 internal import CarabinerWire
 internal import Foundation
 

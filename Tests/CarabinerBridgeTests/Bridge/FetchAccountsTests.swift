@@ -1,6 +1,7 @@
 import Testing
 
 @testable import CarabinerBridge
+@testable import CarabinerWorkers
 
 @Suite("Requests of the plugins in a worker")
 struct FetchAccountsTests {

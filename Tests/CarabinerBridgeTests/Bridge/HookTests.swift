@@ -1,6 +1,7 @@
 import Carabiner
 import CarabinerBridge
 import CarabinerManifest
+import CarabinerProvider
 import CarabinerWire
 import Foundation
 import Synchronization

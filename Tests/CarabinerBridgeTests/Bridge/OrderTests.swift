@@ -1,6 +1,6 @@
 @_spi(InterceptorHints) import Carabiner
-import CarabinerBridge
 import CarabinerManifest
+import CarabinerProvider
 import Foundation
 import Synchronization
 import TestTools

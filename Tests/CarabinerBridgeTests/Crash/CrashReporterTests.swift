@@ -1,6 +1,7 @@
 import Carabiner
 import CarabinerBridge
 import CarabinerManifest
+import CarabinerProvider
 import Foundation
 import TestTools
 import Testing

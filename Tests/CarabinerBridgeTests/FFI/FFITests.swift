@@ -1,5 +1,5 @@
-import CarabinerBridge
 import CarabinerManifest
+import CarabinerProvider
 import CarabinerWire
 import Foundation
 import Testing

@@ -2,6 +2,7 @@ import Carabiner
 import CarabinerBridge
 import CarabinerCurl
 import CarabinerManifest
+import CarabinerProvider
 import Foundation
 
 /// A chain with a kit's fixture in its lists, over a real network.

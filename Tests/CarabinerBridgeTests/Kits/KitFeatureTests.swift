@@ -5,6 +5,7 @@ import TestTools
 import Testing
 
 @testable import CarabinerBridge
+@testable import CarabinerProvider
 
 /// Features of `carabiner.h` besides stages and waiting, in each language.
 @Suite("Kits for plugin authors: other features")

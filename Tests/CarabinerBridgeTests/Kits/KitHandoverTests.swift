@@ -1,5 +1,6 @@
 import CarabinerBridge
 import CarabinerManifest
+import CarabinerProvider
 import Testing
 
 /// State handover works in the same way in every language.

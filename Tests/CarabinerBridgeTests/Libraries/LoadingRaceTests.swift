@@ -1,5 +1,6 @@
 import CarabinerBridge
 import CarabinerManifest
+import CarabinerProvider
 import Foundation
 import Synchronization
 import TestTools

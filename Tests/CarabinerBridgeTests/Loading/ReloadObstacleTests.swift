@@ -3,6 +3,7 @@ import TestTools
 import Testing
 
 @testable import CarabinerBridge
+@testable import CarabinerProvider
 
 @Suite("Obstacles to the reload of a plugin")
 struct ReloadObstacleTests {

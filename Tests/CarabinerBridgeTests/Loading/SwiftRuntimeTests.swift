@@ -4,6 +4,7 @@ import TestTools
 import Testing
 
 @testable import CarabinerBridge
+@testable import CarabinerProvider
 
 /// Which Swift libraries a plugin gets, of a host that contains its own. `Scripts/check-packages` proves it with such a host.
 @Suite("Swift libraries for plugins")

@@ -1,4 +1,5 @@
 import CarabinerBridge
+import CarabinerProvider
 import Foundation
 import Glibc
 import TestTools

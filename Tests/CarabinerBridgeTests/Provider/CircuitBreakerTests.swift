@@ -7,6 +7,7 @@ import TestTools
 import Testing
 
 @testable import CarabinerBridge
+@testable import CarabinerProvider
 
 /// A clock that only the test advances.
 final class StandingClock: Sendable {

@@ -1,5 +1,6 @@
 import CarabinerBridge
 import CarabinerManifest
+import CarabinerProvider
 import CarabinerWire
 import TestTools
 import Testing

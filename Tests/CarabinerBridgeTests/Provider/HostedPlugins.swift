@@ -1,5 +1,5 @@
 import Carabiner
-import CarabinerBridge
+import CarabinerProvider
 import CarabinerWire
 import Foundation
 import TestTools

@@ -2,6 +2,7 @@ import Carabiner
 import CarabinerABI
 import CarabinerBridge
 import CarabinerManifest
+import CarabinerProvider
 import Foundation
 import TestTools
 import Testing

@@ -2,7 +2,7 @@ import Carabiner
 import CarabinerManifest
 import Testing
 
-@testable import CarabinerBridge
+@testable import CarabinerProvider
 
 @Suite("Compiled plans")
 struct PlanTests {

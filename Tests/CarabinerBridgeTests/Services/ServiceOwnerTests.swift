@@ -6,6 +6,7 @@ import TestTools
 import Testing
 
 @testable import CarabinerBridge
+@testable import CarabinerProvider
 
 /// Services belong to the plugin and to the generation that they were granted to.
 @Suite("The owners of a host's services")

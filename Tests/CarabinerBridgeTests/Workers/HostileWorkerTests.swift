@@ -1,5 +1,6 @@
 import Carabiner
 import CarabinerBridge
+import CarabinerWorkers
 import Foundation
 import Glibc
 import TestTools
@@ -277,7 +278,7 @@ struct HostileWorkerTests {
     let hostile = try await WorkerChain(turn: "crash-later-creates", isolation: ", restart: {backoff: 1ms, maximum: 1ms}")
     #expect(try await hostile.name() == "server")
     #expect(kill(try hostile.process, SIGKILL) == 0)
-    let until = try await hostile.until("an open circuit") { if case .open(let time) = $0.condition { time } else { nil } }
+    let until = try await hostile.until("an open circuit") { if case .open(until: let time) = $0.condition { time } else { nil } }
     #expect(until > 0)
     #expect(try await hostile.failure()?.code == .unavailable)
   }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import CarabinerBridge
+@testable import CarabinerWorkers
 
 @Suite("Paths of libraries that a worker may read")
 struct LibraryFolderTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import CarabinerBridge
+@testable import CarabinerWorkers
 
 @Suite("Allowances of a worker")
 struct WorkerAllowanceTests {

@@ -1,6 +1,8 @@
 import Carabiner
 import CarabinerBridge
 import CarabinerManifest
+import CarabinerProvider
+import CarabinerWorkers
 import Foundation
 import TestTools
 

@@ -5,6 +5,7 @@ import TestTools
 import Testing
 
 @testable import CarabinerBridge
+@testable import CarabinerWorkers
 
 @Suite("Control groups of workers")
 struct WorkerControlGroupTests {

@@ -1,5 +1,7 @@
 import Carabiner
 import CarabinerBridge
+import CarabinerProvider
+import CarabinerWorkers
 import Foundation
 import Glibc
 import Synchronization

@@ -1,5 +1,6 @@
 import CarabinerBridge
 import CarabinerManifest
+import CarabinerProvider
 import Foundation
 import TestTools
 import Testing

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import CarabinerBridge
+@testable import CarabinerWorkers
 
 @Suite("Places in the code of workers")
 struct WorkerPlaceTests {

@@ -1,5 +1,6 @@
 import CarabinerBridge
 import CarabinerHost
+import CarabinerWorkers
 import Foundation
 import TestTools
 import Testing

@@ -1,7 +1,9 @@
 import Carabiner
 import CarabinerBridge
 import CarabinerManifest
+import CarabinerProvider
 import CarabinerWire
+import CarabinerWorkers
 import Foundation
 import Glibc
 import TestTools

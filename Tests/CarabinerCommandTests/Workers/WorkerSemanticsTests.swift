@@ -1,5 +1,7 @@
 import CarabinerBridge
 import CarabinerManifest
+import CarabinerProvider
+import CarabinerWorkers
 import CommandTools
 import Foundation
 import TestTools

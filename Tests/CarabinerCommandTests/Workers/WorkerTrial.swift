@@ -1,4 +1,4 @@
-import CarabinerBridge
+import CarabinerWorkers
 import Foundation
 import Synchronization
 import TestTools

@@ -1,6 +1,8 @@
 import CarabinerBridge
 import CarabinerManifest
+import CarabinerProvider
 import CarabinerWire
+import CarabinerWorkers
 import CommandTools
 import Foundation
 import Glibc

@@ -2,10 +2,12 @@ internal import CCarabiner
 internal import Glibc
 
 /// Memory that is given out piece by piece and taken back at once.
-@safe struct Arena {
+@safe package struct Arena {
   private var blocks: [UnsafeMutableRawBufferPointer] = unsafe []
   private var used = 0
   private var total = 0
+
+  package init() {}
 
   private static let firstBlock = 4096
   /// A first block larger than this is not kept for the next use, 64 KiB.
@@ -22,7 +24,7 @@ internal import Glibc
   }
 
   /// `count` zeroed bytes for the host's own use; nil if there is no memory.
-  mutating func allocate(_ count: Int, alignment: Int = 16) -> UnsafeMutableRawPointer? {
+  package mutating func allocate(_ count: Int, alignment: Int = 16) -> UnsafeMutableRawPointer? {
     if let piece = unsafe piece(count, alignment) { return unsafe piece }
     guard let size = nextBlock(count, alignment) else { return nil }
     // A smaller block may still be available.
@@ -84,7 +86,7 @@ internal import Glibc
     used = 0
   }
 
-  mutating func deallocate() {
+  package mutating func deallocate() {
     for index in unsafe blocks.indices { unsafe free(blocks[index].baseAddress) }
     unsafe blocks = unsafe []
     total = 0

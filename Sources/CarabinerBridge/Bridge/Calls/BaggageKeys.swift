@@ -6,7 +6,7 @@ package enum BaggageKeys {
   /// How many names the process may intern.
   static let maximumKeys = 65_536
   /// How long a name may be.
-  static let maximumNameBytes = 128
+  package static let maximumNameBytes = 128
 
   private struct State {
     var keys: [String: crb_key] = [:]

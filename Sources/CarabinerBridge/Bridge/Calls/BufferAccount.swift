@@ -5,10 +5,10 @@ package final class BufferAccount: Sendable {
   private let limit: Int
   private let used = Atomic<Int>(0)
 
-  init(limit: Int) { self.limit = limit }
+  package init(limit: Int) { self.limit = limit }
 
   /// Counts bytes of a new buffer. Returns false, and counts nothing, if they exceed the limit.
-  func take(_ count: Int) -> Bool {
+  package func take(_ count: Int) -> Bool {
     guard used.add(count, ordering: .relaxed).newValue <= limit else {
       give(count)
       return false
@@ -17,5 +17,5 @@ package final class BufferAccount: Sendable {
   }
 
   /// Subtracts the bytes of a released buffer.
-  func give(_ count: Int) { used.subtract(count, ordering: .relaxed) }
+  package func give(_ count: Int) { used.subtract(count, ordering: .relaxed) }
 }

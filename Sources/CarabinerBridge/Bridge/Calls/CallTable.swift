@@ -1,17 +1,17 @@
-internal import CCarabiner
+package import CCarabiner
 internal import Carabiner
-internal import CarabinerABI
+package import CarabinerABI
 internal import Glibc
 internal import Synchronization
 
 /// All calls of the process, by handle.
-@safe final class CallTable: @unchecked Sendable {
+@safe package final class CallTable: @unchecked Sendable {
   // `slots` grows only at its end. A slot is written before `count` makes it visible, and calls are never freed.
 
   /// How many calls may pass plugin stages at once.
-  static let maximumCalls = 1 << 18
+  package static let maximumCalls = 1 << 18
 
-  static let shared = CallTable()
+  package static let shared = CallTable()
 
   private let slots: UnsafeMutablePointer<Unmanaged<GroupCall>?>
   private let count = Atomic<Int>(0)
@@ -39,7 +39,7 @@ internal import Synchronization
   var underWay: Int { free.withLock { free in count.load(ordering: .relaxed) - free.count } }
 
   /// Whether all processors have work: a request has a call for each kind of stage, most of them two.
-  var isCrowded: Bool { underWay > 2 * Self.processors }
+  package var isCrowded: Bool { underWay > 2 * Self.processors }
 
   private static let processors = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 
@@ -50,7 +50,7 @@ internal import Synchronization
   }
 
   /// The call of a handle; nil if it is stale. For functions that any thread may call.
-  func find(_ handle: crb_call) -> GroupCall? {
+  package func find(_ handle: crb_call) -> GroupCall? {
     guard let call = call(at: Int(handle >> 32) - 1),
       call.generation.load(ordering: .acquiring) == UInt32(truncatingIfNeeded: handle)
     else { return nil }
@@ -66,7 +66,7 @@ internal import Synchronization
   }
 
   /// Runs an [owner] function on the call of a handle, if a hook is under way and no other thread is in one.
-  func enter(_ handle: crb_call, _ body: (GroupCall, Hook, StageBinding) -> crb_status) -> crb_status {
+  package func enter(_ handle: crb_call, _ body: (GroupCall, Hook, StageBinding) -> crb_status) -> crb_status {
     // Plugins call such functions most often of all. Calls are never freed, so no reference is counted.
     guard let slot = unsafe slot(Int(handle >> 32) - 1) else { return Status.stale }
     return unsafe slot._withUnsafeGuaranteedRef { $0.enter(UInt32(truncatingIfNeeded: handle), body) }

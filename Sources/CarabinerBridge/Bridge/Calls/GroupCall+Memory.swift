@@ -6,13 +6,13 @@ internal import FoundationEssentials
 extension GroupCall {
   /// Begins a step: hooks see this message from now on. The call keeps the message until the step ends.
   @inline(__always)
-  func beginStep(_ message: any HookMessage & AnyObject) {
+  package func beginStep(_ message: any HookMessage & AnyObject) {
     endStep()
     self.message = message
   }
 
   /// Ends a step, after the last stage's hook: closes the hook and ends the views.
-  func endStep() {
+  package func endStep() {
     closeHook()
     if hasLoans { endLoans() }
     views.reset()

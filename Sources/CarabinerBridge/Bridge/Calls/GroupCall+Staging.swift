@@ -1,11 +1,11 @@
-internal import CCarabiner
-internal import Carabiner
-internal import CarabinerABI
+package import CCarabiner
+package import Carabiner
+package import CarabinerABI
 internal import CarabinerManifest
-internal import FoundationEssentials
+package import FoundationEssentials
 
 /// An effect that a hook stages. The views in it are borrowed.
-@unsafe enum StagedEffect {
+@unsafe package enum StagedEffect {
   /// An element: its kind, bytes and flags.
   case element(UInt32, Data, UInt32)
   case error(crb_error)
@@ -21,7 +21,7 @@ internal import FoundationEssentials
 /// The checks of staged effects, for host functions and for answers of workers.
 extension GroupCall {
   /// Stages an effect of a hook, if the contract permits it.
-  func stage(_ effect: StagedEffect, in hook: Hook, of stage: StageBinding) -> crb_status {
+  package func stage(_ effect: StagedEffect, in hook: Hook, of stage: StageBinding) -> crb_status {
     switch unsafe effect {
     case .element(let kind, let bytes, let flags): self.stage(kind, bytes, flags, hook, stage)
     case .error(let error): unsafe self.stage(error, hook, stage)

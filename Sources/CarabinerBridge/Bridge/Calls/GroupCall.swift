@@ -1,19 +1,19 @@
-internal import CCarabiner
-internal import Carabiner
-internal import CarabinerABI
+package import CCarabiner
+package import Carabiner
+package import CarabinerABI
 internal import FoundationEssentials
-internal import Synchronization
+package import Synchronization
 
 /// One call through the plugin stages of a group: the object that a `crb_call` refers to.
 ///
 /// It lasts as long as the request, retries included, and ends every stage exactly once: rule R9 depends on that. The objects are
 /// never freed. ``CallTable`` reuses them under a new generation, so a stale handle is detected without a look at freed memory.
-@safe final class GroupCall: @unchecked Sendable {
+@safe package final class GroupCall: @unchecked Sendable {
   // Any thread may use the atomics and `suspended`. `next`, `isInUse` and `isKept` belong to `PluginCall`. All else belongs to the
   // call's owner (rule R6). That is the request's task while no hook is open. While one is open, it is the holder of `busy`, which
   // `CallTable.enter` takes for each host function. A plugin that breaks R6 can corrupt its own call, but no freed memory is used.
 
-  typealias Word = UnsafeMutableRawPointer?
+  package typealias Word = UnsafeMutableRawPointer?
 
   let index: Int
   let generation = Atomic<UInt32>(1)
@@ -23,19 +23,19 @@ internal import Synchronization
   /// Whether a plugin has called a function of the host since the last hook with an outcome.
   let wasEntered = Atomic<Bool>(false)
   let isCancelled = Atomic<Bool>(false)
-  let deadline = Atomic<UInt64>(.max)
-  let attempt = Atomic<UInt32>(0)
-  let operation = Atomic<UInt32>(0)
-  let requestID = Atomic<UInt64>(0)
+  package let deadline = Atomic<UInt64>(.max)
+  package let attempt = Atomic<UInt32>(0)
+  package let operation = Atomic<UInt32>(0)
+  package let requestID = Atomic<UInt64>(0)
   let suspended = SuspendedHook()
 
   // The owner is alone with the rest. A check of each access by the runtime would cost more than the hooks.
 
   // MARK: The group
 
-  @safe @exclusivity(unchecked) private(set) var group = PluginStageGroup.empty
+  @safe @exclusivity(unchecked) package private(set) var group = PluginStageGroup.empty
   /// The state of each stage, one word a stage, in the call's scratch memory. Valid from `begin` to `end`, as the next three.
-  @safe @exclusivity(unchecked) private(set) var states = unsafe GroupCall.noWords
+  @safe @exclusivity(unchecked) package private(set) var states = unsafe GroupCall.noWords
   @safe @exclusivity(unchecked) private(set) var instances = unsafe UnsafePointer(GroupCall.noWords)
   /// Which stages are open: their first hook returned CONTINUE, and an end is owed to them.
   @safe @exclusivity(unchecked) private(set) var isStageOpen = unsafe GroupCall.noFlags
@@ -49,13 +49,13 @@ internal import Synchronization
   /// The stages for which the call does not count as a success: they broke the contract, or were pending when the caller left.
   @safe @exclusivity(unchecked) var unproven: [Int] = []
   @safe @exclusivity(unchecked) private(set) var limits = PluginLimits()
-  @safe @exclusivity(unchecked) private(set) var isTraced = false
+  @safe @exclusivity(unchecked) package private(set) var isTraced = false
   /// Whether all hooks can be called directly: no trace, no plugin with serial hooks, and no revoked token.
   @safe @exclusivity(unchecked) var isPlain = true
   /// Why a hook in a worker has no result. It belongs to a hook with the verdict `Verdict.lost`.
-  @safe @exclusivity(unchecked) var loss: PluginError?
+  @safe @exclusivity(unchecked) package var loss: PluginError?
   /// The hooks that another process ran ahead of the chain.
-  @safe @exclusivity(unchecked) var ahead: (any HooksAhead)?
+  @safe @exclusivity(unchecked) package var ahead: (any HooksAhead)?
   /// The stage whose fault is counted before the chain reaches it; -1: none.
   @safe @exclusivity(unchecked) var countedStage = -1
   /// Whether a plugin whose token was revoked may still call functions of the host for this call.
@@ -64,7 +64,7 @@ internal import Synchronization
   // MARK: The pass
 
   /// The values that the plugin stages of the request share; nil between passes.
-  @safe @exclusivity(unchecked) private(set) var shared: PluginCall?
+  @safe @exclusivity(unchecked) package private(set) var shared: PluginCall?
   /// The message that hooks see in this step; nil between steps.
   @safe @exclusivity(unchecked) var message: (any HookMessage & AnyObject)?
   @safe @exclusivity(unchecked) var staged = StagedEffects()
@@ -104,7 +104,7 @@ internal import Synchronization
 
   init(index: Int) { self.index = index }
 
-  var handle: crb_call { crb_call(index + 1) << 32 | crb_call(generation.load(ordering: .relaxed)) }
+  package var handle: crb_call { crb_call(index + 1) << 32 | crb_call(generation.load(ordering: .relaxed)) }
 
   /// A token of this call as plugins see it.
   func token(_ generation: UInt32) -> crb_token { crb_token(index + 1) << 32 | crb_token(generation) }
@@ -122,12 +122,12 @@ internal import Synchronization
 
   /// Opens a hook of stage number `stage`. From then on the plugin may call functions of the host.
   @inline(__always)
-  func open(_ hook: Hook, _ stage: Int) {
+  package func open(_ hook: Hook, _ stage: Int) {
     phase.store(UInt32(truncatingIfNeeded: stage) << 8 | (UInt32(hook.rawValue) + 1), ordering: .releasing)
   }
 
   /// The number of the stage whose hook is open. The thread in the hook calls it.
-  var openStage: Int { Int(phase.load(ordering: .relaxed) >> 8) }
+  package var openStage: Int { Int(phase.load(ordering: .relaxed) >> 8) }
 
   /// Closes the open hook. When this returns, no thread is in a function of the host for this call.
   func closeHook() {
@@ -156,7 +156,7 @@ internal import Synchronization
   /// Runs a body on the hook that is open, without a note that the plugin called a function of the host. The thread in the hook calls it.
   ///
   /// - Returns: Nil if another thread is in a function of the host.
-  func look<Value>(_ body: (GroupCall, Hook, StageBinding) -> Value) -> Value? {
+  package func look<Value>(_ body: (GroupCall, Hook, StageBinding) -> Value) -> Value? {
     guard tryLock() else { return nil }
     defer { unlock() }
     let phase = phase.load(ordering: .sequentiallyConsistent)
@@ -167,7 +167,7 @@ internal import Synchronization
   /// Runs a body on the hook that a token suspended, for the holder of the token.
   ///
   /// - Returns: Whether the token is still the newest one of the call, and waits to be resumed.
-  func enter(_ wanted: UInt32, holding token: UInt32, _ body: (GroupCall, Hook, StageBinding) -> Void) -> Bool {
+  package func enter(_ wanted: UInt32, holding token: UInt32, _ body: (GroupCall, Hook, StageBinding) -> Void) -> Bool {
     var isCurrent = false
     while true {
       let status = enter(wanted) { call, hook, stage in
@@ -181,7 +181,7 @@ internal import Synchronization
   }
 
   /// The innermost visible value of the baggage.
-  func visibleBaggage(_ name: String) -> Baggage.Value? {
+  package func visibleBaggage(_ name: String) -> Baggage.Value? {
     innerBaggage[name] ?? scopeBaggage[name] ?? shared?.baggage[name]
   }
 
@@ -254,7 +254,7 @@ internal import Synchronization
   }
 
   /// Gives up the answers that no hook has taken.
-  func discardAhead() {
+  package func discardAhead() {
     ahead?.discard()
     ahead = nil
   }
@@ -324,7 +324,7 @@ internal import Synchronization
   }
 
   /// Takes the effects that a hook staged, after it completed. Its views end with the step.
-  func takeEffects() -> StagedEffects {
+  package func takeEffects() -> StagedEffects {
     closeHook()
     wasEntered.store(false, ordering: .relaxed)
     return staged.take()

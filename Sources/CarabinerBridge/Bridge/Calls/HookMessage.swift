@@ -1,9 +1,9 @@
-internal import Carabiner
-internal import CarabinerABI
-internal import FoundationEssentials
+package import Carabiner
+package import CarabinerABI
+package import FoundationEssentials
 
 /// A message as the hooks of a step see it.
-protocol HookMessage {
+package protocol HookMessage {
   /// The headers of the request or of the response; nil if they have not arrived.
   func headers(of source: Contract.HeaderSource) -> HTTPHeaders?
   /// The content of one part of the request.
@@ -13,7 +13,7 @@ protocol HookMessage {
 }
 
 /// The content of one part of a message.
-enum MessageContent {
+package enum MessageContent {
   case text(String)
   case bytes([UInt8])
   case data(Data)

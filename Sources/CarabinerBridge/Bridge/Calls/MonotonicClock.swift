@@ -1,8 +1,8 @@
 internal import Glibc
 
 /// CLOCK_MONOTONIC, the clock of the header's deadlines.
-enum MonotonicClock {
-  static var nanoseconds: UInt64 {
+package enum MonotonicClock {
+  package static var nanoseconds: UInt64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)

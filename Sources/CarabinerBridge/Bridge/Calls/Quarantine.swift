@@ -1,4 +1,4 @@
-internal import CCarabiner
+package import CCarabiner
 internal import FoundationEssentials
 internal import Synchronization
 
@@ -6,11 +6,11 @@ internal import Synchronization
 ///
 /// Rule R3 lets a plugin read its views until it resumes its token. The host may revoke the token before: the hook took too long, or
 /// the client left. The plugin notices that when it resumes, so its memory is kept until then, at most for ``readingTime``.
-final class Quarantine: Sendable {
+package final class Quarantine: Sendable {
   /// How long a plugin whose token was revoked may read what it was shown.
   static let readingTime = Duration.seconds(60)
 
-  static let shared = Quarantine()
+  package static let shared = Quarantine()
 
   private struct Reader {
     let end: ContinuousClock.Instant
@@ -56,10 +56,10 @@ final class Quarantine: Sendable {
   private let kept = Atomic<Int>(0)
 
   /// How many bytes are kept.
-  var bytes: Int { kept.load(ordering: .relaxed) }
+  package var bytes: Int { kept.load(ordering: .relaxed) }
 
   /// How many plugins may still read what they were shown.
-  var readerCount: Int { state.withLock(\.readers.count) }
+  package var readerCount: Int { state.withLock(\.readers.count) }
 
   /// Records a token that was revoked.
   ///
@@ -95,7 +95,7 @@ final class Quarantine: Sendable {
   }
 
   /// The plugin resumed a token that was revoked: it no longer reads.
-  func noteResumed(_ token: crb_token) {
+  package func noteResumed(_ token: crb_token) {
     var freed: [KeptMemory] = []
     state.withLock { $0.end(token, &freed) }
     release(freed)

@@ -3,8 +3,8 @@ internal import CarabinerABI
 internal import FoundationEssentials
 
 /// The effects that a hook staged. They are applied with the verdict.
-struct StagedEffects {
-  struct Element {
+package struct StagedEffects {
+  package struct Element {
     let kind: Int32
     let bytes: Data
     let flags: UInt32
@@ -37,7 +37,7 @@ struct StagedEffects {
   var isTouched: Bool { contents != nil }
 
   /// The elements that `emit` staged.
-  var elements: [Element] { contents?.elements ?? [] }
+  package var elements: [Element] { contents?.elements ?? [] }
   var error: PluginError? { contents?.error }
   var retryScope: UInt32? { contents?.retryScope }
   var retryDelay: UInt64 { contents?.retryDelay ?? 0 }
@@ -48,7 +48,7 @@ struct StagedEffects {
   var fields: [UInt32: Data?] { contents?.fields ?? [:] }
 
   /// How many bytes all elements have together.
-  var elementBytes: Int { contents?.elementBytes ?? 0 }
+  package var elementBytes: Int { contents?.elementBytes ?? 0 }
 
   /// Whether results, a head or chunks were staged.
   var hasElements: Bool { contents.map { !$0.elements.isEmpty } ?? false }

@@ -2,7 +2,7 @@ internal import CCarabiner
 internal import Synchronization
 
 /// The requests that one instance has under way by `crb.fetch/1`: their number and their bytes are limited, and they end with it.
-final class FetchAccount: Sendable {
+package final class FetchAccount: Sendable {
   /// A request, with the number by which it holds bytes.
   typealias Request = @Sendable (_ number: UInt64) async -> Void
 
@@ -20,6 +20,9 @@ final class FetchAccount: Sendable {
   static let maximumRunning = 64
 
   private let state = Mutex(State())
+
+  /// Creates the account of an instance.
+  package init() {}
 
   /// Whether a request of so many bytes may begin.
   func hasRoom(for bytes: Int) -> Bool { state.withLock { Self.hasRoom(for: bytes, $0) } }
@@ -73,7 +76,7 @@ final class FetchAccount: Sendable {
   }
 
   /// Ends all requests with an error. There are no others from now on.
-  func close() {
+  package func close() {
     let tasks = state.withLock { state in
       state.isClosed = true
       for entry in state.waiting { Self.run(entry.number, entry.request, &state) }

@@ -1,8 +1,8 @@
 package import CCarabiner
-internal import Carabiner
-internal import CarabinerABI
+package import Carabiner
+package import CarabinerABI
 internal import CarabinerWire
-internal import FoundationEssentials
+package import FoundationEssentials
 
 /// Reading and changing the message: section 4 of the header.
 extension HostFunctions {
@@ -52,7 +52,7 @@ extension HostFunctions {
   }
 
   /// Whether the value of a field is ASCII; nil if the name or the value is not valid.
-  static func isASCIIField(_ name: crb_view, _ value: crb_view) -> Bool? {
+  package static func isASCIIField(_ name: crb_view, _ value: crb_view) -> Bool? {
     guard unsafe name.len <= maximumHeaderBytes, unsafe value.len <= maximumHeaderBytes - max(name.len, 0),
       unsafe name.isHeaderName
     else { return nil }
@@ -95,7 +95,7 @@ extension HostFunctions {
   }
 
   /// Whether bytes are what a part must be; absence is fine where the part may be absent.
-  static func isAcceptable(_ bytes: Data?, as part: Parts) -> Bool {
+  package static func isAcceptable(_ bytes: Data?, as part: Parts) -> Bool {
     guard let bytes else { return part == .body || part == .variables || part == .extensions }
     switch part {
     case .variables, .extensions: return (try? JSONMembers(locating: bytes.span))?.isObject == true
@@ -110,7 +110,7 @@ extension HostFunctions {
 
 extension GroupCall {
   /// The headers a hook of this call sees, staged edits included; nil if there are none to see yet.
-  func visibleHeaders(in hook: Hook, of kind: StageKind) -> HTTPHeaders? {
+  package func visibleHeaders(in hook: Hook, of kind: StageKind) -> HTTPHeaders? {
     let source = Contract.headerSource(in: hook, of: kind)
     let current = source == .response ? staged.head?.headers ?? message?.headers(of: source) : message?.headers(of: source)
     guard staged.headerEditCount > 0, var headers = current else { return current?.repaired }
@@ -121,7 +121,7 @@ extension GroupCall {
   /// Stages a field; an absent value removes the fields of the name.
   ///
   /// - Parameter isASCII: Whether the value is known to be ASCII.
-  func stageHeader(
+  package func stageHeader(
     _ name: crb_view, _ value: crb_view, _ flags: UInt32, isASCII: Bool, in hook: Hook, of stage: StageBinding
   ) -> crb_status {
     guard stage.mayWriteHeaders(in: hook), hasHeaders(in: hook, of: stage.kind) else { return Status.state }
@@ -141,7 +141,7 @@ extension GroupCall {
   }
 
   /// Whether a hook of this call sees any headers.
-  func hasHeaders(in hook: Hook, of kind: StageKind) -> Bool {
+  package func hasHeaders(in hook: Hook, of kind: StageKind) -> Bool {
     let source = Contract.headerSource(in: hook, of: kind)
     // Both are known without a look at the message.
     if source == .request || hook == .onHead { return message != nil }
@@ -149,7 +149,7 @@ extension GroupCall {
   }
 
   /// The fields as a plugin sees them, whose texts are UTF-8 (rule R2).
-  func headerArray(_ headers: HTTPHeaders) -> UnsafeMutablePointer<crb_header>? {
+  package func headerArray(_ headers: HTTPHeaders) -> UnsafeMutablePointer<crb_header>? {
     let headers = headers.repaired
     let size = unsafe MemoryLayout<crb_header>.stride * max(headers.count, 1)
     guard let memory = unsafe views.allocate(size, alignment: 16, limit: .max) else { return nil }
@@ -162,7 +162,7 @@ extension GroupCall {
   }
 
   /// The content of one part of the request, without staged edits.
-  func field(_ part: Parts, _ out: UnsafeMutablePointer<crb_view>) -> crb_status {
+  package func field(_ part: Parts, _ out: UnsafeMutablePointer<crb_view>) -> crb_status {
     switch message?.content(of: part) ?? .unknown {
     case .text(let text): return unsafe HostFunctions.show(view(of: text), out)
     case .bytes(let bytes): return unsafe HostFunctions.show(view(of: bytes), out)
@@ -177,7 +177,7 @@ extension GroupCall {
   }
 
   /// A baggage value as C sees it.
-  func encode(_ value: Baggage.Value) -> crb_value {
+  package func encode(_ value: Baggage.Value) -> crb_value {
     var encoded = unsafe crb_value()
     switch value {
     case .bool(let value):
@@ -205,7 +205,7 @@ extension GroupCall {
 
 extension crb_value {
   /// The value in Swift; nil if its type is unknown. NONE is the absence of a value.
-  var decoded: (value: Baggage.Value?, Void)? {
+  package var decoded: (value: Baggage.Value?, Void)? {
     switch unsafe Int(type) {
     case CRB_VALUE_NONE: (nil, ())
     case CRB_VALUE_BOOL: unsafe (.bool(n.i != 0), ())

@@ -1,4 +1,4 @@
-internal import CCarabiner
+package import CCarabiner
 internal import Carabiner
 internal import CarabinerABI
 internal import CarabinerManifest
@@ -8,13 +8,13 @@ internal import Logging
 internal import Synchronization
 
 /// The host's side of the functions in `crb_host`.
-enum HostFunctions {
+package enum HostFunctions {
   /// How large one buffer may be, 256 MiB.
   static let maximumBufferBytes = 256 << 20
   /// How much scratch memory one call may take, 16 MiB.
   static let maximumScratchBytes = 16 << 20
   /// How many headers one head or request may have.
-  static let maximumHeaders = 1024
+  package static let maximumHeaders = 1024
   /// How many elements one hook may stage.
   static let maximumStagedElements = 65_536
   /// How many bytes they may have together, 256 MiB.
@@ -35,7 +35,7 @@ enum HostFunctions {
 
   // MARK: Waiting
 
-  static func suspend(_ call: crb_call) -> crb_token {
+  package static func suspend(_ call: crb_call) -> crb_token {
     var token: crb_token = 0
     _ = CallTable.shared.enter(call) { call, _, _ in
       guard let generation = call.suspended.arm() else { return Status.state }
@@ -45,7 +45,7 @@ enum HostFunctions {
     return token
   }
 
-  static func resume(_ token: crb_token, _ verdict: crb_verdict) -> crb_status {
+  package static func resume(_ token: crb_token, _ verdict: crb_verdict) -> crb_status {
     // Verdicts beyond 15 bits do not exist; they are made illegal ones, and the host will say so.
     let verdict = Int16(exactly: verdict).map(crb_verdict.init) ?? (verdict < 0 ? -1 : crb_verdict(Int16.max) - 1)
     guard let call = CallTable.shared.call(at: Int(token >> 32) - 1) else { return Status.invalid }
@@ -125,14 +125,14 @@ enum HostFunctions {
   // MARK: Logs
 
   /// A line longer than this is cut.
-  static let maximumLogBytes = 16_384
+  package static let maximumLogBytes = 16_384
 
-  static func logEnabled(_ who: crb_self, _ level: UInt32) -> Int32 {
+  package static func logEnabled(_ who: crb_self, _ level: UInt32) -> Int32 {
     guard let logger = PluginRegistry.shared.caller(who)?.logger, let level = Logger.Level(level) else { return 0 }
     return level >= logger.logLevel ? 1 : 0
   }
 
-  static func log(_ who: crb_self, _ level: UInt32, _ call: crb_call, _ message: crb_view) {
+  package static func log(_ who: crb_self, _ level: UInt32, _ call: crb_call, _ message: crb_view) {
     guard let member = PluginRegistry.shared.caller(who), let level = Logger.Level(level), level >= member.logger.logLevel
     else { return }
     let bytes = unsafe UnsafeRawBufferPointer(rebasing: message.bytes.prefix(maximumLogBytes))

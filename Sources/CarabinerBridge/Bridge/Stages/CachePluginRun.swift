@@ -1,13 +1,13 @@
 internal import CCarabiner
-@_spi(InterceptorHints) internal import Carabiner
+@_spi(InterceptorHints) package import Carabiner
 internal import CarabinerABI
 internal import CarabinerWire
 internal import FoundationEssentials
 
 /// The caches of a manifest, one after the other: plugins, and the host's own store where the manifest puts it.
-struct CachePluginRun: CacheInterceptor {
+package struct CachePluginRun: CacheInterceptor {
   /// One place in the list.
-  enum Entry: Sendable {
+  package enum Entry: Sendable {
     /// A plugin, by its number in the group.
     case plugin(Int)
     case store(DefaultCacheInterceptor)
@@ -17,17 +17,17 @@ struct CachePluginRun: CacheInterceptor {
   private let group: PluginStageGroup
   private let call: PluginCall
 
-  init(_ entries: [Entry], _ group: PluginStageGroup, call: PluginCall) {
+  package init(_ entries: [Entry], _ group: PluginStageGroup, call: PluginCall) {
     self.entries = entries
     self.group = group
     self.call = call
   }
 
-  var stageName: String { "caches" }
-  var traits: InterceptorHints { [.tracesItself, .bindsNoTaskLocals] }
+  package var stageName: String { "caches" }
+  package var traits: InterceptorHints { [.tracesItself, .bindsNoTaskLocals] }
 
   @_specialize(where Request == JSONRequest<DynamicOperation>)
-  func readCacheData<Request: GraphQLRequest>(
+  package func readCacheData<Request: GraphQLRequest>(
     from store: ApolloStore, request: Request
   ) async throws -> GraphQLResponse<Request.Operation>? {
     let pass = try PluginPass(GraphQLRequestMessage(request), through: group, self.call, timeout: request.requestTimeout)
@@ -64,7 +64,7 @@ struct CachePluginRun: CacheInterceptor {
 
   /// Writes in the opposite order: a response passes the stages its request passed, reversed.
   @_specialize(where Request == JSONRequest<DynamicOperation>)
-  func writeCacheData<Request: GraphQLRequest>(
+  package func writeCacheData<Request: GraphQLRequest>(
     to store: ApolloStore, request: Request, response: ParsedResult<Request.Operation>
   ) async throws {
     let pass = try PluginPass(GraphQLRequestMessage(request), through: group, self.call, timeout: request.requestTimeout)
@@ -99,15 +99,17 @@ struct CachePluginRun: CacheInterceptor {
 }
 
 /// The caches of a manifest that names none.
-struct NoCache: CacheInterceptor {
-  var stageName: String { "caches" }
-  var traits: InterceptorHints { [.tracesItself, .bindsNoTaskLocals, .keepsNothing] }
+package struct NoCache: CacheInterceptor {
+  package init() {}
 
-  func readCacheData<Request: GraphQLRequest>(
+  package var stageName: String { "caches" }
+  package var traits: InterceptorHints { [.tracesItself, .bindsNoTaskLocals, .keepsNothing] }
+
+  package func readCacheData<Request: GraphQLRequest>(
     from store: ApolloStore, request: Request
   ) async throws -> GraphQLResponse<Request.Operation>? { nil }
 
-  func writeCacheData<Request: GraphQLRequest>(
+  package func writeCacheData<Request: GraphQLRequest>(
     to store: ApolloStore, request: Request, response: ParsedResult<Request.Operation>
   ) async throws {}
 }

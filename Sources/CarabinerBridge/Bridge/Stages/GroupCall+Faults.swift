@@ -67,7 +67,7 @@ extension GroupCall {
   }
 
   /// Counts a fault of a stage whose hook ran ahead of the chain, once. The chain may not reach the stage itself.
-  func noteFault(at index: Int) {
+  package func noteFault(at index: Int) {
     guard index != countedStage else { return }
     countedStage = index
     let plugin = group.stages[index].plugin

@@ -44,7 +44,7 @@ extension GroupCall {
     return nil
   }
 
-  func isOpen(_ index: Int) -> Bool { isStageOpen[index] }
+  package func isOpen(_ index: Int) -> Bool { isStageOpen[index] }
 
   func instance(_ index: Int) -> UnsafeMutableRawPointer? { unsafe instances[index] }
 

@@ -1,11 +1,11 @@
 @_spi(InterceptorHints) internal import Carabiner
 
 /// Consecutive HTTP stages of plugins, run in one loop: to the chain they are one interceptor.
-struct HTTPPluginRun: HTTPInterceptor {
+package struct HTTPPluginRun: HTTPInterceptor {
   private let group: PluginStageGroup
   private let call: PluginCall
 
-  init(_ group: PluginStageGroup, call: PluginCall) {
+  package init(_ group: PluginStageGroup, call: PluginCall) {
     self.group = group
     self.call = call
   }

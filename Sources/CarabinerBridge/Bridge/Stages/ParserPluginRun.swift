@@ -1,12 +1,12 @@
 internal import CCarabiner
-@_spi(InterceptorHints) internal import Carabiner
+@_spi(InterceptorHints) package import Carabiner
 internal import CarabinerABI
 internal import FoundationEssentials
 
 /// The parsers of a manifest, tried in order. The first that takes the response parses it.
-struct ParserPluginRun: ResponseParsingInterceptor {
+package struct ParserPluginRun: ResponseParsingInterceptor {
   /// One place in the list.
-  enum Entry: Sendable {
+  package enum Entry: Sendable {
     /// A plugin, by its number in the group.
     case plugin(Int)
     case json(JSONResponseParsingInterceptor)
@@ -15,20 +15,20 @@ struct ParserPluginRun: ResponseParsingInterceptor {
   private let entries: [Entry]
   private let group: PluginStageGroup
   private let call: PluginCall
-  let acceptedMediaTypes: AcceptedMediaTypes?
+  package let acceptedMediaTypes: AcceptedMediaTypes?
 
-  init(_ entries: [Entry], _ group: PluginStageGroup, accepting types: AcceptedMediaTypes?, call: PluginCall) {
+  package init(_ entries: [Entry], _ group: PluginStageGroup, accepting types: AcceptedMediaTypes?, call: PluginCall) {
     self.entries = entries
     self.group = group
     self.call = call
     acceptedMediaTypes = types
   }
 
-  var stageName: String { "parsers" }
-  var traits: InterceptorHints { [.tracesItself, .bindsNoTaskLocals] }
+  package var stageName: String { "parsers" }
+  package var traits: InterceptorHints { [.tracesItself, .bindsNoTaskLocals] }
 
   /// The media types that the parsers of a list read in addition to JSON. Types of parsers before the built-in parser come first.
-  static func acceptedMediaTypes(of entries: [Entry], _ group: PluginStageGroup) -> AcceptedMediaTypes? {
+  package static func acceptedMediaTypes(of entries: [Entry], _ group: PluginStageGroup) -> AcceptedMediaTypes? {
     var types = AcceptedMediaTypes()
     var isBehindJSON = false
     for entry in entries {
@@ -43,7 +43,7 @@ struct ParserPluginRun: ResponseParsingInterceptor {
   }
 
   @_specialize(where Request == JSONRequest<DynamicOperation>)
-  func parse<Request: GraphQLRequest>(
+  package func parse<Request: GraphQLRequest>(
     response: HTTPResponse, for request: Request, includeCacheRecords: Bool
   ) async throws -> InterceptorResultStream<Request> {
     let parsing = try PluginParsing(

@@ -1,6 +1,6 @@
 internal import CCarabiner
 internal import CCrash
-internal import Carabiner
+package import Carabiner
 internal import CarabinerManifest
 internal import Synchronization
 
@@ -24,7 +24,7 @@ package final class PluginCall: Sendable {
   }
 
   let context: RequestContext
-  let isTraced: Bool
+  package let isTraced: Bool
   let operationName: String?
   let operationType: GraphQLOperationType
   let limits: PluginLimits
@@ -33,7 +33,7 @@ package final class PluginCall: Sendable {
   private let state = Mutex(State())
   private let delivery = Atomic<Bool>(false)
 
-  init(
+  package init(
     context: RequestContext, operationName: String?, operationType: GraphQLOperationType, limits: PluginLimits,
     probes: [CircuitBreaker.Probe] = []
   ) {
@@ -62,7 +62,7 @@ package final class PluginCall: Sendable {
   /// `next` while a pass is under way, that pass gets a call of its own.
   ///
   /// - Throws: ``PluginError`` if there are too many calls, or if an instance cannot be made.
-  func beginPass(through group: PluginStageGroup, timeout: Double?) throws -> GroupCall {
+  package func beginPass(through group: PluginStageGroup, timeout: Double?) throws -> GroupCall {
     CCrash_prepare_thread()
     let call = try freeCall(of: group) ?? newCall(of: group)
     call.beginPass(self, deadline: MonotonicClock.deadline(inSeconds: timeout))
@@ -91,7 +91,7 @@ package final class PluginCall: Sendable {
   }
 
   /// Ends a pass.
-  func endPass(_ call: GroupCall) {
+  package func endPass(_ call: GroupCall) {
     call.endPass()
     guard call.isKept else { return call.end(self) }
     state.withLock { _ in call.isInUse = false }
@@ -102,7 +102,7 @@ package final class PluginCall: Sendable {
   /// The request's own probe of this breaker; nil if it has none.
   func probe(of breaker: CircuitBreaker?) -> CircuitBreaker.Probe? { probes.first { $0.breaker === breaker } }
 
-  var baggage: Baggage { state.withLock { $0.baggage } }
+  package var baggage: Baggage { state.withLock { $0.baggage } }
 
   func setBaggage(_ name: String, _ value: Baggage.Value?) { state.withLock { $0.baggage[name] = value } }
 

@@ -1,30 +1,30 @@
-internal import CCarabiner
-internal import CarabinerABI
+package import CCarabiner
+package import CarabinerABI
 
 /// Consecutive plugin stages of one kind in a plan, in a layout that lets a pass read as little memory as possible.
 ///
 /// Each hook has a table of its own with one slot per stage. A pass reads one table from end to end. That counts no references, checks
 /// no bounds and reads nothing that the hook does not need.
-@safe final class PluginStageGroup: @unchecked Sendable {
+@safe package final class PluginStageGroup: @unchecked Sendable {
   // Written only in `init`. The functions are static code of libraries that are never unmapped.
 
-  typealias Memory = UnsafeMutableRawPointer
-  typealias OnRequest = @convention(c) (Memory?, crb_call, UnsafeMutablePointer<Memory?>?) -> crb_verdict
-  typealias OnResult = @convention(c) (Memory?, crb_call, Memory?, UnsafePointer<crb_result>?) -> crb_verdict
-  typealias OnHead = @convention(c) (Memory?, crb_call, Memory?, UnsafePointer<crb_head>?) -> crb_verdict
-  typealias OnChunk = @convention(c) (Memory?, crb_call, Memory?, UnsafePointer<crb_chunk>?) -> crb_verdict
+  package typealias Memory = UnsafeMutableRawPointer
+  package typealias OnRequest = @convention(c) (Memory?, crb_call, UnsafeMutablePointer<Memory?>?) -> crb_verdict
+  package typealias OnResult = @convention(c) (Memory?, crb_call, Memory?, UnsafePointer<crb_result>?) -> crb_verdict
+  package typealias OnHead = @convention(c) (Memory?, crb_call, Memory?, UnsafePointer<crb_head>?) -> crb_verdict
+  package typealias OnChunk = @convention(c) (Memory?, crb_call, Memory?, UnsafePointer<crb_chunk>?) -> crb_verdict
 
   /// The hooks every kind of stage ends with.
-  @safe struct Tail {
+  @safe package struct Tail {
     var onError: (@convention(c) (Memory?, crb_call, Memory?, UnsafePointer<crb_error>?) -> crb_verdict)?
-    var onEnd: (@convention(c) (Memory?, crb_call, Memory?) -> crb_verdict)?
+    package var onEnd: (@convention(c) (Memory?, crb_call, Memory?) -> crb_verdict)?
     var onCancel: (@convention(c) (Memory?, crb_call, Memory?) -> Void)?
     var release: (@convention(c) (Memory?, Memory?) -> Void)?
   }
 
-  let kind: StageKind
-  let stages: [StageBinding]
-  let count: Int
+  package let kind: StageKind
+  package let stages: [StageBinding]
+  package let count: Int
   /// The parts of events that any of the stages asked for.
   let shown: Parts
   /// Whether any of the stages reads heads.
@@ -48,16 +48,16 @@ internal import CarabinerABI
   // MARK: One slot a stage
 
   /// `on_request` of GraphQL and HTTP stages, `on_read` of caches.
-  let onRequest: UnsafePointer<OnRequest?>
+  package let onRequest: UnsafePointer<OnRequest?>
   /// `on_result` of GraphQL stages, `on_write` of caches.
-  let onResult: UnsafePointer<OnResult?>
+  package let onResult: UnsafePointer<OnResult?>
   /// `on_head` of HTTP stages.
-  let onHead: UnsafePointer<OnHead?>
+  package let onHead: UnsafePointer<OnHead?>
   /// `on_chunk` of HTTP stages and parsers.
-  let onChunk: UnsafePointer<OnChunk?>
-  let tails: UnsafePointer<Tail>
+  package let onChunk: UnsafePointer<OnChunk?>
+  package let tails: UnsafePointer<Tail>
   /// The parts of events that the stage asked for.
-  let shownTo: UnsafePointer<Parts>
+  package let shownTo: UnsafePointer<Parts>
   /// Whether no two hooks of the stage's instance may run at once.
   let isSerial: UnsafePointer<Bool>
   /// The shared instances.
@@ -67,7 +67,7 @@ internal import CarabinerABI
   /// The stages, which ``stages`` keeps.
   let bindings: UnsafePointer<Unmanaged<StageBinding>>
 
-  init(_ kind: StageKind, _ stages: [StageBinding]) {
+  package init(_ kind: StageKind, _ stages: [StageBinding]) {
     self.kind = kind
     self.stages = stages
     count = stages.count

@@ -1,16 +1,16 @@
 internal import CCarabiner
-internal import CarabinerABI
+package import CarabinerABI
 
 /// An instance in one place of the chain.
-final class StageBinding: Sendable {
-  let plugin: PluginInstance
-  let kind: StageKind
-  let needs: Parts
+package final class StageBinding: Sendable {
+  package let plugin: PluginInstance
+  package let kind: StageKind
+  package let needs: Parts
   let mutates: Parts
   /// The hooks that may change headers, one bit each.
   private let headerHooks: UInt32
 
-  init(_ plugin: PluginInstance, _ kind: StageKind) {
+  package init(_ plugin: PluginInstance, _ kind: StageKind) {
     self.plugin = plugin
     self.kind = kind
     let (needs, mutates): (UInt32, UInt32) =

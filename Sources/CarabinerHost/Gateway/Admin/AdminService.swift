@@ -4,6 +4,7 @@ internal import CarabinerBridge
 internal import CarabinerFleet
 internal import CarabinerGateway
 internal import CarabinerManifest
+internal import CarabinerProvider
 internal import CarabinerRelease
 internal import CarabinerSources
 internal import CarabinerUpstreams

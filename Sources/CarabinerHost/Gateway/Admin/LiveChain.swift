@@ -3,6 +3,7 @@ internal import CarabinerABI
 internal import CarabinerBridge
 internal import CarabinerGateway
 internal import CarabinerManifest
+internal import CarabinerProvider
 internal import CarabinerWire
 internal import Foundation
 

@@ -1,5 +1,5 @@
-internal import CarabinerBridge
 internal import CarabinerWire
+internal import CarabinerWorkers
 internal import Foundation
 
 extension WorkerStatus {

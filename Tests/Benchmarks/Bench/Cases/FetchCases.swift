@@ -1,9 +1,9 @@
 internal import BenchSubjects
 internal import CBenchmark
 internal import Carabiner
-internal import CarabinerBridge
 internal import CarabinerCurl
 internal import CarabinerManifest
+internal import CarabinerProvider
 internal import CarabinerWire
 internal import Foundation
 internal import Synchronization

@@ -1,6 +1,6 @@
 internal import BenchSubjects
-internal import CarabinerBridge
 internal import CarabinerManifest
+internal import CarabinerProvider
 
 extension Benchmark {
   /// The chain lengths whose slope is the cost of one additional stage.

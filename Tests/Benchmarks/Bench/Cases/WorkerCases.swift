@@ -1,8 +1,8 @@
 internal import BenchSubjects
 internal import CBenchmark
 internal import Carabiner
-internal import CarabinerBridge
 internal import CarabinerManifest
+internal import CarabinerProvider
 internal import Foundation
 internal import Glibc
 internal import Synchronization
