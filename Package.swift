@@ -157,7 +157,7 @@ let package = Package(
       name: "GenerateDocumentation", capability: .command(intent: .documentationGeneration()),
       path: "Sources/GenerateDocumentation"),
 
-    // How tests run compilers and other programs.
+    // How tests run compilers and other programs, and name the rules that they prove.
     .target(name: "TestTools", dependencies: ["CLinux"], path: "Tests/TestTools", swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerTests", dependencies: ["Carabiner", "CarabinerSchema", "CarabinerWire", "TestTools"],
@@ -405,7 +405,7 @@ if !librariesOnly {
       name: "CarabinerSchemaTests", dependencies: ["CarabinerSchema", "CarabinerWire", "TestTools"], swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerGeneratorTests",
-      dependencies: ["Carabiner", "CarabinerGenerator", "CarabinerSchema", "CarabinerWire", "GeneratedSample"],
+      dependencies: ["Carabiner", "CarabinerGenerator", "CarabinerSchema", "CarabinerWire", "GeneratedSample", "TestTools"],
       swiftSettings: swiftSettings),
     // `carabiner generate`, and the same as a program without the host for builds: its first build by a user takes little time.
     .target(
@@ -436,7 +436,7 @@ if !librariesOnly {
       name: "CarabinerGenerationTests",
       dependencies: ["CarabinerGeneration", "CarabinerGenerator", "TestTools"], swiftSettings: swiftSettings),
     .testTarget(name: "CarabinerHTTP1Tests", dependencies: ["CarabinerHTTP1"], swiftSettings: swiftSettings),
-    .testTarget(name: "CarabinerDigestTests", dependencies: ["CarabinerDigest"], swiftSettings: swiftSettings),
+    .testTarget(name: "CarabinerDigestTests", dependencies: ["CarabinerDigest", "TestTools"], swiftSettings: swiftSettings),
     .testTarget(name: "CarabinerFilesTests", dependencies: ["CarabinerFiles", "TestTools"], swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerReleaseTests", dependencies: ["CarabinerDigest", "CarabinerRelease", "TestTools"],
@@ -494,7 +494,7 @@ if !librariesOnly {
       ],
       path: "Tests/Benchmarks/Fleet", swiftSettings: swiftSettings),
     .testTarget(
-      name: "CarabinerFleetTests", dependencies: ["CarabinerFleet", "CarabinerWire", "FleetSimulation"],
+      name: "CarabinerFleetTests", dependencies: ["CarabinerFleet", "CarabinerWire", "FleetSimulation", "TestTools"],
       swiftSettings: swiftSettings),
     // A WebSocket of a scripted server.
     .target(
@@ -656,7 +656,7 @@ if !librariesOnly {
       swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerDemoServerTests",
-      dependencies: ["CarabinerDemoServer", "CarabinerDigest", "CarabinerSchema", "CarabinerWire"],
+      dependencies: ["CarabinerDemoServer", "CarabinerDigest", "CarabinerSchema", "CarabinerWire", "TestTools"],
       swiftSettings: swiftSettings),
     .executableTarget(
       name: "CarabinerCommand",
