@@ -20,7 +20,7 @@ struct AriadneTests {
     fragment Name on Room { name }
     """
 
-  @Test("E1, E2: unions and fragments are returned, by POST and by GET", arguments: [[], ["--get"]])
+  @Test("unions and fragments are returned, by POST and by GET", .rule("request.1", "request.2"), arguments: [[], ["--get"]])
   func things(arguments: [String]) async throws {
     let server = try await AriadneServer()
     let run = try await CommandRun(
@@ -58,7 +58,7 @@ struct AriadneTests {
     }
   }
 
-  @Test("E5: a file arrives byte for byte")
+  @Test("a file arrives byte for byte", .rule("request.5"))
   func upload() async throws {
     let server = try await AriadneServer()
     let file = try TemporaryFile("hello", suffix: ".txt")

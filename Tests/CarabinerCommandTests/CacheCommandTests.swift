@@ -4,7 +4,7 @@ import Foundation
 import TestTools
 import Testing
 
-@Suite("carabiner cache (SEMANTICS D6)")
+@Suite("carabiner cache", .rule("store.6"))
 struct CacheCommandTests {
   private let folder: StoreFolder
   private var path: String { folder.file("cache.sqlite") }

@@ -5,7 +5,7 @@ import TestTools
 import Testing
 
 /// The command against a real Connect server.
-@Suite("carabiner call (J4.62)")
+@Suite("carabiner call")
 struct CallCommandTests {
   private static let plugins = CommandRun.root.appending(path: "Plugins").path
 
@@ -13,7 +13,9 @@ struct CallCommandTests {
     try await CommandRun(["call", "--endpoint", server.host] + arguments, input: input)
   }
 
-  @Test("J4.62: the answer of the server is one line, and its error has exit status 1", arguments: ["connect", "grpc-web"])
+  @Test(
+    "the answer of the server is one line, and its error has exit status 1", .rule("connect.62"),
+    arguments: ["connect", "grpc-web"])
   func unary(network: String) async throws {
     let server = try await ConnectServer()
     let answer = try await call(server, ["--protocol", network, "-v", "peer.v1.Peer/Echo", #" "hi" "#])
@@ -32,7 +34,7 @@ struct CallCommandTests {
     #expect(error["details"]?[0]?["value"] == "CghhIGRldGFpbA")
   }
 
-  @Test("J4.62: a call by GET, with a header, and a message of several lines from standard input")
+  @Test("a call by GET, with a header, and a message of several lines from standard input", .rule("connect.62"))
   func get() async throws {
     let server = try await ConnectServer()
     let answer = try await call(server, ["--get", "-v", "peer.v1.Peer/Echo", "-"], input: "\n  \"hi\"\n\n")
@@ -47,7 +49,7 @@ struct CallCommandTests {
     #expect(fields["connect-protocol-version"] == "1")
   }
 
-  @Test("J4.62: the messages of a stream are lines, also before its error")
+  @Test("the messages of a stream are lines, also before its error", .rule("connect.62"))
   func streams() async throws {
     let server = try await ConnectServer()
     let count = try await call(server, ["--stream", "-v", "peer.v1.Peer/Count", "3"])
@@ -66,7 +68,7 @@ struct CallCommandTests {
     #expect(double.output == "2\n4\n6\n")
   }
 
-  @Test("J4.62: each kind of failure has its exit status")
+  @Test("each kind of failure has its exit status", .rule("connect.62"))
   func failures() async throws {
     let server = try await ConnectServer()
     for (arguments, status) in [
@@ -86,7 +88,7 @@ struct CallCommandTests {
     #expect(gone.errors.contains(#""code":"unavailable""#))
   }
 
-  @Test("J4.58, J4.61: a plugin in C and a function of a library run for the methods that a rule names")
+  @Test("a plugin in C and a function of a library run for the methods that a rule names", .rule("connect.58", "connect.61"))
   func plugins() async throws {
     let server = try await ConnectServer()
     let manifest = try TemporaryFile(
@@ -145,7 +147,7 @@ struct CallCommandTests {
       """)
   }
 
-  @Test("J4.64: token-auth renews its token after a 401, for calls and for streams")
+  @Test("token-auth renews its token after a 401, for calls and for streams", .rule("connect.64"))
   func tokenAuth() async throws {
     let server = try await ConnectServer(["--require-auth"])
     let manifest = try Self.authenticating(server, chain: "[token-auth]")
@@ -159,7 +161,9 @@ struct CallCommandTests {
     #expect(refused.status == 1 && refused.errors.contains("unauthenticated"), "\(refused.errors)")
   }
 
-  @Test("J4.64: token-auth and body-crc work in one chain: the token is renewed, and each attempt has the sum of its body")
+  @Test(
+    "token-auth and body-crc work in one chain: the token is renewed, and each attempt has the sum of its body",
+    .rule("connect.64"))
   func tokenAndChecksum() async throws {
     let server = try await ConnectServer(["--require-auth"])
     let manifest = try Self.authenticating(
@@ -180,7 +184,7 @@ struct CallCommandTests {
     #expect(issued == "1")
   }
 
-  @Test("J4.58, J4.64: a plugin in C counts the chunks of a stream")
+  @Test("a plugin in C counts the chunks of a stream", .rule("connect.58", "connect.64"))
   func chunks() async throws {
     let (server, folder) = (try await ConnectServer(), try FixturePlugin.Folder())
     let source = Repository.root.appending(path: "Tests/Examples/ConnectCalls/Plugin/chunk_count.c").path
@@ -202,7 +206,7 @@ struct CallCommandTests {
     #expect(try #require(Int(log.2)) >= 50 * 6 + 7)
   }
 
-  @Test("J4.60, J4.63: a manifest of the wrong protocol is refused, with the place")
+  @Test("a manifest of the wrong protocol is refused, with the place", .rule("connect.60", "connect.63"))
   func wrongProtocol() async throws {
     let connect = try TemporaryFile("carabiner: 1\nendpoint: http://127.0.0.1:9\nprotocol: connect\n")
     let graphQL = try TemporaryFile("carabiner: 1\nendpoint: http://127.0.0.1:9\n")

@@ -55,7 +55,7 @@ struct GenerateCommandTests {
     #expect(try await run("carabiner-generate", in: folder).status == 0)
   }
 
-  @Test("generate.14: carabiner-generate fetches the schema that carabiner schema fetch prints")
+  @Test("carabiner-generate fetches the schema that carabiner schema fetch prints", .rule("generate.14"))
   func fetching() async throws {
     let server = try DemoServerProcess()
     let folder = try FixturePlugin.Folder()
@@ -69,7 +69,7 @@ struct GenerateCommandTests {
   }
 
   @Test(
-    "generate.14: a schema that cannot be fetched leaves no file, and the message says why",
+    "a schema that cannot be fetched leaves no file, and the message says why", .rule("generate.14"),
     arguments: [
       ("200 OK", "", #"{"errors":[{"message":"introspection is off"}]}"#, 1, "introspection is off; ask its operator"),
       ("302 Found", "Location: http://127.0.0.1:9/\r\n", "", 4, "redirects to http://127.0.0.1:9/; fetch from there"),

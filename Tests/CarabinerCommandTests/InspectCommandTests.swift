@@ -1,6 +1,7 @@
 import CarabinerWire
 import CommandTools
 import Foundation
+import TestTools
 import Testing
 
 @Suite("carabiner inspect")
@@ -8,7 +9,7 @@ struct InspectCommandTests {
   private static let plugins = CommandRun.root.appending(path: "Plugins").path
 
   @Test(
-    "W72: inspect reads the note, and with --load the table, in a worker",
+    "inspect reads the note, and with --load the table, in a worker", .rule("worker.72"),
     arguments: ["noop", "recorder", "ttl-cache", "cbor-parser", "token-auth"])
   func inspect(plugin: String) async throws {
     let path = "\(Self.plugins)/\(plugin)/build/\(plugin).so"
@@ -20,7 +21,7 @@ struct InspectCommandTests {
     #expect(report["sha256"]?.string?.count == 64)
   }
 
-  @Test("W72: a plugin whose entry crashes has an identity, but its worker cannot load it")
+  @Test("a plugin whose entry crashes has an identity, but its worker cannot load it", .rule("worker.72"))
   func crashing() async throws {
     let plugin = try await CompiledFixture("loading", defining: ["ENTRY_CRASHES"])
     let note = try await CommandRun(["inspect", plugin.path])

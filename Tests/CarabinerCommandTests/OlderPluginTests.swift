@@ -13,7 +13,9 @@ struct OlderPluginTests {
 
   private func hexadecimal(_ bytes: [UInt8]) -> String { bytes.map { String(format: "%02x", $0) }.joined() }
 
-  @Test("J1.61: a plugin in Swift changes the result inside the store, and a plugin in C signs what the plugin in Swift sends")
+  @Test(
+    "a plugin in Swift changes the result inside the store, and a plugin in C signs what the plugin in Swift sends",
+    .rule("pipeline.61"))
   func callbacks() async throws {
     let server = try ScriptedServer(
       ScriptedServer.answering { _, peer in
@@ -48,7 +50,7 @@ struct OlderPluginTests {
       request.header("X-Signature") == "v1=" + hexadecimal(Digest.hmacSHA256(Array(signed.utf8), key: Array("secret".utf8))))
   }
 
-  @Test("J4.58, J4.61: a plugin in Rust signs unary requests, and a plugin in C has the chunks of a stream")
+  @Test("a plugin in Rust signs unary requests, and a plugin in C has the chunks of a stream", .rule("connect.58", "connect.61"))
   func connect() async throws {
     let (server, folder) = (try await ConnectServer(), try FixturePlugin.Folder())
     let signature = try await BadPlugin(Self.fixtures.appending(path: "body-signature.rs")).build(into: folder)

@@ -4,7 +4,7 @@ import ScriptedServer
 import TestTools
 import Testing
 
-@Suite("carabiner run with responses in parts (SEMANTICS F)")
+@Suite("carabiner run with responses in parts")
 struct PartsCommandTests {
   private func run(
     _ endpoint: String, _ document: String, onFirstLine: (@Sendable (Int32) -> Void)? = nil
@@ -14,7 +14,7 @@ struct PartsCommandTests {
     return (run, run.output.split(separator: "\n").map(String.init))
   }
 
-  @Test("F4: a deferred query of the demo server prints each merged result on a line")
+  @Test("a deferred query of the demo server prints each merged result on a line", .rule("multipart.4"))
   func deferred() async throws {
     let server = try DemoServerProcess()
     let (run, lines) = try await run(
@@ -26,7 +26,7 @@ struct PartsCommandTests {
       ])
   }
 
-  @Test("F5: a subscription of the demo server prints each result on a line, and no sign of life")
+  @Test("a subscription of the demo server prints each result on a line, and no sign of life", .rule("multipart.5"))
   func subscription() async throws {
     let server = try DemoServerProcess(["--heartbeat", "0.02"])
     let (run, lines) = try await run(server.endpoint, "subscription { countdown(from: 3, everyMilliseconds: 60) }")
@@ -34,7 +34,7 @@ struct PartsCommandTests {
     #expect(lines == [3, 2, 1, 0].map { #"{"data":{"countdown":\#($0)}}"# })
   }
 
-  @Test("F5: a subscription that the demo server breaks off ends with its errors")
+  @Test("a subscription that the demo server breaks off ends with its errors", .rule("multipart.5"))
   func subscriptionFails() async throws {
     let server = try DemoServerProcess()
     let (run, lines) = try await run(server.endpoint, "subscription { countdown(from: 2, everyMilliseconds: 20, failAt: 1) }")
@@ -43,7 +43,7 @@ struct PartsCommandTests {
     #expect(lines == [#"{"data":{"countdown":2}}"#])
   }
 
-  @Test("F4: a deferred query of strawberry prints each merged result on a line")
+  @Test("a deferred query of strawberry prints each merged result on a line", .rule("multipart.4"))
   func strawberryDeferred() async throws {
     let server = try await StrawberryServer()
     let (run, lines) = try await run(server.endpoint, #"{ book(id: "2") { title ... @defer(label: "r") { review } } }"#)
@@ -55,7 +55,7 @@ struct PartsCommandTests {
       ])
   }
 
-  @Test("F4: a list that strawberry streams grows, and nothing is lost or twice in it")
+  @Test("a list that strawberry streams grows, and nothing is lost or twice in it", .rule("multipart.4"))
   func strawberryStreamed() async throws {
     let server = try await StrawberryServer()
     let (run, lines) = try await run(server.endpoint, "{ counted(to: 30) @stream(initialCount: 2) }")
@@ -65,7 +65,7 @@ struct PartsCommandTests {
     #expect(zip(lines, lines.dropFirst()).allSatisfy { $1.hasPrefix($0.dropLast(3)) })
   }
 
-  @Test("F5: a multipart subscription of strawberry")
+  @Test("a multipart subscription of strawberry", .rule("multipart.5"))
   func strawberry() async throws {
     let server = try await StrawberryServer()
     let (run, lines) = try await run(server.endpoint, "subscription { countdown(start: 4) }")

@@ -8,7 +8,7 @@ import Testing
 @Suite("The command as a program")
 struct ProgramTests {
   @Test(
-    "P7: without /proc it says so and exits with 2, instead of printing its help",
+    "without /proc it says so and exits with 2, instead of printing its help", .rule("package.7"),
     arguments: [["--version"], ["check", "-m", "x"]])
   func withoutProc(arguments: [String]) async throws {
     // Root needs no namespace of users.
@@ -24,7 +24,7 @@ struct ProgramTests {
     #expect(run.errors.hasPrefix("there is no /proc, "), "\(run.errors)")
   }
 
-  @Test("P8: --version --verbose prints version, commit and Swift version, in either order of the words")
+  @Test("--version --verbose prints version, commit and Swift version, in either order of the words", .rule("package.8"))
   func version() async throws {
     let short = try await ToolRun(Repository.command, ["--version"])
     #expect(short.status == 0 && short.output == "\(ServerVersion.text)\n")
@@ -38,7 +38,7 @@ struct ProgramTests {
     }
   }
 
-  @Test("P8: the metrics have the same three values")
+  @Test("the metrics have the same three values", .rule("package.8"))
   func buildInformation() async throws {
     let folder = try StoreFolder()
     _ = try folder.write("carabiner: 1\n", to: "chain.yaml")

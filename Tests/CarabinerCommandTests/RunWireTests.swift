@@ -16,7 +16,7 @@ struct RunWireTests {
 
   // MARK: GET and persisted queries
 
-  @Test("E2: --get sends GET to a real server, also with characters that are special in URLs")
+  @Test("--get sends GET to a real server, also with characters that are special in URLs", .rule("request.2"))
   func get() async throws {
     let server = try await StrawberryServer()
     let text = "a+b;c&d#e=f%20 ü"
@@ -31,7 +31,7 @@ struct RunWireTests {
   }
 
   @Test(
-    "E4: --apq sends the hash, then the document once, and then only the hash",
+    "--apq sends the hash, then the document once, and then only the hash", .rule("request.4"),
     arguments: [[], ["--get"]])
   func persistedQueries(options: [String]) async throws {
     let server = try DemoServerProcess()
@@ -45,7 +45,7 @@ struct RunWireTests {
     #expect(try requests(server) == 3)
   }
 
-  @Test("E4: a real server's persisted queries are used: hash, document, and then the hash alone")
+  @Test("a real server's persisted queries are used: hash, document, and then the hash alone", .rule("request.4"))
   func realPersistedQueries() async throws {
     let server = try await StrawberryServer()
     let origin = "http://127.0.0.1:\(server.port)"
@@ -58,7 +58,7 @@ struct RunWireTests {
     #expect(try JSONValue(parsing: RawAnswer("\(origin)/persisted-requests").text) == ["POST", "POST", "POST"])
   }
 
-  @Test("E4: hashes by GET and documents by POST, as the manifest says")
+  @Test("hashes by GET and documents by POST, as the manifest says", .rule("request.4"))
   func manifest() async throws {
     let server = try DemoServerProcess()
     let manifest = try TemporaryFile(
@@ -72,7 +72,7 @@ struct RunWireTests {
     #expect(try requests(server) == 2)
   }
 
-  @Test("E4: a server that refuses hashes gets documents from then on")
+  @Test("a server that refuses hashes gets documents from then on", .rule("request.4"))
   func refused() async throws {
     let server = try DemoServerProcess(["--no-persisted-queries"])
     let run = try await CommandRun(
@@ -85,7 +85,7 @@ struct RunWireTests {
     #expect(try requests(server) == 6)
   }
 
-  @Test("E4: --apq without the stage that does it is a mistake on the command line")
+  @Test("--apq without the stage that does it is a mistake on the command line", .rule("request.4"))
   func noStage() async throws {
     let manifest = try TemporaryFile("{carabiner: 1, chain: {graphql: [max-retry]}}")
     let run = try await CommandRun(
@@ -108,7 +108,7 @@ struct RunWireTests {
     }
     """
 
-  @Test("E5: files in a list and in an input object arrive at a real server byte for byte")
+  @Test("files in a list and in an input object arrive at a real server byte for byte", .rule("request.5"))
   func upload() async throws {
     let server = try await StrawberryServer()
     let folder = try TemporaryFolder()
@@ -130,7 +130,7 @@ struct RunWireTests {
   }
 
   @Test(
-    "E5: a file that cannot be uploaded is an error of the command line",
+    "a file that cannot be uploaded is an error of the command line", .rule("request.5"),
     arguments: ["nonsense", "=x", "a=", "file=/no/such/file", "file=/"])
   func mistakes(file: String) async throws {
     let run = try await CommandRun(
@@ -140,7 +140,7 @@ struct RunWireTests {
     #expect(run.output.isEmpty)
   }
 
-  @Test("E5: a plugin that needs the body of an upload refuses it, with a hint")
+  @Test("a plugin that needs the body of an upload refuses it, with a hint", .rule("request.5"))
   func signing() async throws {
     let server = try await StrawberryServer()
     let folder = try TemporaryFolder()
@@ -162,7 +162,7 @@ struct RunWireTests {
     }
   }
 
-  @Test("E5: 200 MB from disk take no more memory than 1 MB")
+  @Test("200 MB from disk take no more memory than 1 MB", .rule("request.5"))
   func memory() async throws {
     let server = try await StrawberryServer()
     let folder = try TemporaryFolder()

@@ -19,14 +19,14 @@ struct SchemaCommandTests {
     try await ToolRun(Repository.command, ["schema"] + arguments, in: folder.url)
   }
 
-  @Test("generate.14: several files are printed as one schema, sorted on request")
+  @Test("several files are printed as one schema, sorted on request", .rule("generate.14"))
   func printing() async throws {
     let printed = try await run("print", "--sorted", "new.graphqls", "book.graphqls")
     #expect(printed.status == 0, "\(printed.errors)")
     #expect(printed.output == "type Book {\n  id: ID!\n}\n\ntype Query {\n  a: String!\n  b: Book\n}\n")
   }
 
-  @Test("generate.14: problems of a schema have their place")
+  @Test("problems of a schema have their place", .rule("generate.14"))
   func checking() async throws {
     let refused = try await run("check", "new.graphqls")
     #expect(refused.status == 3 && refused.errors.hasPrefix("new.graphqls:2:24: error: the type Book"), "\(refused.errors)")
@@ -38,7 +38,7 @@ struct SchemaCommandTests {
     #expect(try await run("check").status == 2)
   }
 
-  @Test("generate.14: fetch prints the schema of a server, or writes it to a file")
+  @Test("fetch prints the schema of a server, or writes it to a file", .rule("generate.14"))
   func fetching() async throws {
     let server = try DemoServerProcess()
     try Data(await CommandRun(["demo-server", "--print-schema"]).output.utf8).write(to: folder.file("printed.graphqls"))
@@ -52,7 +52,7 @@ struct SchemaCommandTests {
     #expect(try await run("diff", "--fail-on", "safe", "printed.graphqls", "result.json").status == 0)
   }
 
-  @Test("generate.14: other servers are asked for as much as they know, with the headers of the command")
+  @Test("other servers are asked for as much as they know, with the headers of the command", .rule("generate.14"))
   func fetchingOthers() async throws {
     let strawberry = try await StrawberryServer()
     #expect(try await run("fetch", strawberry.endpoint, "-o", "a.graphqls", "--header", "X-Test: 1").errors.isEmpty)
@@ -62,7 +62,7 @@ struct SchemaCommandTests {
     #expect(try await run("print", "b.graphqls").output.contains("type Room"))
   }
 
-  @Test("schema.2: what graphene answers is the schema that graphene prints")
+  @Test("the schema fetched from graphene is the one that graphene prints", .rule("schema.2"))
   func fetchingFromGraphene() async throws {
     let graphene = try await GrapheneServer()
     #expect(try await run("fetch", graphene.endpoint, "-o", "fetched.graphqls").errors.isEmpty)
@@ -73,7 +73,7 @@ struct SchemaCommandTests {
   }
 
   @Test(
-    "generate.14: a server without introspection is said, after it was asked for each edition",
+    "a server without introspection is said, after it was asked for each edition", .rule("generate.14"),
     arguments: [
       ("200 OK", #"{"errors":[{"message":"introspection is off"}]}"#, 1, "introspection is off; ask its operator"),
       ("400 Bad Request", #"{"errors":[{"message":"introspection is off"}]}"#, 5, "400"),
@@ -88,7 +88,7 @@ struct SchemaCommandTests {
     #expect(try await run("fetch").status == 2)
   }
 
-  @Test("generate.14: differences fail from a severity on")
+  @Test("differences fail from a severity on", .rule("generate.14"))
   func differences() async throws {
     let found = try await run("diff", "old.graphqls", "new.graphqls")
     #expect(found.status == 1)

@@ -4,7 +4,7 @@ import Foundation
 import TestTools
 import Testing
 
-@Suite("carabiner run with a store in a file (SEMANTICS D)")
+@Suite("carabiner run with a store in a file")
 struct StoreRunTests {
   private static let nowhere = "http://127.0.0.1:1/graphql"
   private static let books = "{ books { __typename id title } }"
@@ -21,7 +21,7 @@ struct StoreRunTests {
       ["run", "-m", manifest, "--endpoint", endpoint, "--output", "jsonl"] + more + ["-"], input: document)
   }
 
-  @Test("D6: a second process finds what the first one stored, beside the manifest and without a server")
+  @Test("a second process finds what the first one stored, beside the manifest and without a server", .rule("store.6"))
   func secondProcess() async throws {
     let manifest = try manifest("{file: cache.sqlite}")
     let server = try DemoServerProcess()
@@ -40,7 +40,7 @@ struct StoreRunTests {
     #expect(fallback.output == first.output)
   }
 
-  @Test("D1: a field policy of the manifest answers a query from objects that another query stored")
+  @Test("a field policy of the manifest answers a query from objects that another query stored", .rule("store.1"))
   func fieldPolicy() async throws {
     let plain = try manifest("{file: cache.sqlite}")
     let server = try DemoServerProcess()
@@ -52,7 +52,7 @@ struct StoreRunTests {
     #expect(found.output == "{\"data\":{\"book\":{\"title\":\"Solaris\"}}}\n", "\(found.errors)")
   }
 
-  @Test("D7: data older than the manifest allows is not answered from the store")
+  @Test("data older than the manifest allows is not answered from the store", .rule("store.7"))
   func maximumAge() async throws {
     let server = try DemoServerProcess()
     let stored = try manifest("{file: cache.sqlite, maximum-ages: {Book.title: 1h}}")
@@ -62,7 +62,7 @@ struct StoreRunTests {
     #expect(try await run(aged, Self.nowhere, Self.books).status == 4)
   }
 
-  @Test("C2: results with errors are not stored if the manifest says so", arguments: [true, false])
+  @Test("results with errors are not stored if the manifest says so", .rule("cache-policy.2"), arguments: [true, false])
   func resultsWithErrors(_ isKept: Bool) async throws {
     let manifest = try manifest("{file: cache.sqlite, results-with-errors: \(isKept)}")
     let server = try await StrawberryServer()
@@ -72,7 +72,7 @@ struct StoreRunTests {
     #expect(again.output.contains("books") == isKept, "\(again.output) \(again.errors)")
   }
 
-  @Test("D6: a store's file that cannot be used is refused by run and check with its line")
+  @Test("a store's file that cannot be used is refused by run and check with its line", .rule("store.6"))
   func damaged() async throws {
     let manifest = try manifest("{file: cache.sqlite}")
     _ = try folder.write(String(repeating: "no database ", count: 500), to: "cache.sqlite")

@@ -5,7 +5,7 @@ import ScriptedServer
 import TestTools
 import Testing
 
-@Suite("carabiner run over WebSocket (SEMANTICS I)")
+@Suite("carabiner run over WebSocket")
 struct WebSocketCommandTests {
   private static let countdown = "subscription { countdown(start: 3, every: 0.01) }"
   private static let lines = [3, 2, 1, 0].map { #"{"data":{"countdown":\#($0)}}"# }
@@ -23,7 +23,9 @@ struct WebSocketCommandTests {
     "ws://127.0.0.1:\(server.port)\(path)"
   }
 
-  @Test("I1, I3: --websocket alone takes every operation, in both protocols", arguments: WebSocketProtocol.allCases)
+  @Test(
+    "--websocket alone takes every operation, in both protocols", .rule("websocket.1", "websocket.3"),
+    arguments: WebSocketProtocol.allCases)
   func alone(dialect: WebSocketProtocol) async throws {
     let server = try await StrawberryServer()
     let options = ["--websocket", address(server), "--websocket-protocol", dialect.rawValue]
@@ -38,7 +40,9 @@ struct WebSocketCommandTests {
     #expect(query.run.errors.contains("subscribe"), "\(query.run.errors)")
   }
 
-  @Test("I1, E4: documents are sent over a WebSocket also with persisted queries, as its protocol has nothing else")
+  @Test(
+    "documents are sent over a WebSocket also with persisted queries, as its protocol has nothing else",
+    .rule("websocket.1", "request.4"))
   func persisted() async throws {
     let server = try await StrawberryServer()
     let manifest = try TemporaryFile("carabiner: 1\nbuilt-ins: {persisted-queries: {enabled: true}}\n")
@@ -48,7 +52,9 @@ struct WebSocketCommandTests {
     #expect(lines == [#"{"data":{"book":{"title":"Solaris"}}}"#])
   }
 
-  @Test("I1, I3: a server of another family speaks both protocols too", arguments: WebSocketProtocol.allCases)
+  @Test(
+    "a server of another family speaks both protocols too", .rule("websocket.1", "websocket.3"),
+    arguments: WebSocketProtocol.allCases)
   func ariadne(dialect: WebSocketProtocol) async throws {
     let server = try await AriadneServer(dialect == .graphQLWS ? ["--legacy-websocket"] : [])
     let options = ["--websocket", "ws://127.0.0.1:\(server.port)/", "--websocket-protocol", dialect.rawValue]
@@ -62,7 +68,9 @@ struct WebSocketCommandTests {
     #expect(refused.run.output.contains("subscriptions are forbidden"), "\(refused.run.output)\(refused.run.errors)")
   }
 
-  @Test("I1: the manifest sets the URL of subscriptions, with secrets in connection_init; other operations use HTTP")
+  @Test(
+    "the manifest sets the URL of subscriptions, with secrets in connection_init; other operations use HTTP", .rule("websocket.1")
+  )
   func manifest() async throws {
     let server = try await StrawberryServer()
     let manifest = try TemporaryFile(
@@ -125,7 +133,7 @@ struct WebSocketCommandTests {
 /// The short form of `Scripts/soak`, with the command as the tests build it.
 @Suite("Long subscriptions keep memory flat", .timeLimit(.minutes(10)))
 struct SoakTests {
-  @Test("I2, F5: 5,000 results over multipart HTTP and over both WebSocket protocols")
+  @Test("5,000 results over multipart HTTP and over both WebSocket protocols", .rule("websocket.2", "multipart.5"))
   func short() async throws {
     let root = CommandRun.root
     let run = try await ToolRun(root.appending(path: "Scripts/soak"), ["--debug", "--results", "5000"], in: root)

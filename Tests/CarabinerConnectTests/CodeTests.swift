@@ -1,4 +1,5 @@
 import CarabinerConnect
+import TestTools
 import Testing
 
 @Suite("Codes of the Connect protocol")
@@ -9,7 +10,7 @@ struct CodeTests {
   }
 
   @Test(
-    "J4.43: a status without an error body implies a code",
+    "a status without an error body implies a code", .rule("connect.43"),
     arguments: [
       (200, Code.ok), (400, .internalError), (401, .unauthenticated), (403, .permissionDenied), (404, .unimplemented),
       (429, .unavailable), (502, .unavailable), (503, .unavailable), (504, .unavailable), (100, .unknown), (302, .unknown),

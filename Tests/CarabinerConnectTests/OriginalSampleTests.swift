@@ -5,7 +5,7 @@ import Testing
 @Suite("The samples of the original page of Connect", .timeLimit(.minutes(5)))
 struct OriginalSampleTests {
   @Test(
-    "J0.4, J4.9: the samples compile without warnings in each language mode, with Connect as another name of the module",
+    "the samples compile without warnings in each language mode, with Connect as another name of the module", .rule("connect.9"),
     .enabled(if: OriginalPage.folder != nil, "set CARABINER_SEEDS to the folder with the original pages"),
     arguments: [5, 6])
   func compiles(languageMode: Int) async throws {

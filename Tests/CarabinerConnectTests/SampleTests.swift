@@ -8,7 +8,7 @@ import SwiftProtobuf
 import TestTools
 import Testing
 
-@Suite("Code for Connect-Swift (SEMANTICS-OLDER J4.9)", .timeLimit(.minutes(2)))
+@Suite("Code for Connect-Swift", .timeLimit(.minutes(2)))
 struct SampleTests {
   @Test("1: a login interceptor and client compile unchanged, and the token reaches the server")
   func login() async throws {

@@ -80,7 +80,7 @@ struct ConnectionTests {
     #expect(server.requests.count == 30)
   }
 
-  /// SEMANTICS H1: answers the first request of each connection, and closes when the second one arrives.
+  /// Answers the first request of each connection, and closes when the second one arrives.
   private func forgetful() throws -> ScriptedServer {
     try ScriptedServer { peer in
       guard try peer.request() != nil else { return }
@@ -95,7 +95,7 @@ struct ConnectionTests {
     return request
   }
 
-  @Test("H1: a query is sent again if its kept connection dies before the response")
+  @Test("a query is sent again if its kept connection dies before the response", .rule("retry.1"))
   func queryAgain() async throws {
     let server = try forgetful()
     let transport = try CurlTransport.tested()
@@ -106,7 +106,8 @@ struct ConnectionTests {
     #expect(server.connections == 2)
   }
 
-  @Test("H1: a mutation is not sent again if its kept connection dies before the response", arguments: [2, 100_000])
+  @Test(
+    "a mutation is not sent again if its kept connection dies before the response", .rule("retry.1"), arguments: [2, 100_000])
   func mutationOnce(length: Int) async throws {
     let server = try forgetful()
     let transport = try CurlTransport.tested()
@@ -123,7 +124,7 @@ struct ConnectionTests {
     #expect(server.requests.last?.body == Array("{}".utf8))
   }
 
-  @Test("H1: a request without a body that must not be repeated never uses a kept connection")
+  @Test("a request without a body that must not be repeated never uses a kept connection", .rule("retry.1"))
   func emptyOnce() async throws {
     let server = try forgetful()
     let transport = try CurlTransport.tested()
@@ -134,7 +135,7 @@ struct ConnectionTests {
     #expect(server.connections == 3)
   }
 
-  @Test("H1: a kept connection that the server has closed meanwhile is not used, even for a mutation")
+  @Test("a kept connection that the server has closed meanwhile is not used, even for a mutation", .rule("retry.1"))
   func closedMeanwhile() async throws {
     let server = try ScriptedServer { peer in
       _ = try peer.request()

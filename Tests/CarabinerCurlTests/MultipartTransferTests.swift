@@ -5,7 +5,7 @@ import ScriptedServer
 import TestTools
 import Testing
 
-@Suite("Responses in parts over the network (SEMANTICS F)", .overBothEngines)
+@Suite("Responses in parts over the network", .overBothEngines)
 struct MultipartTransferTests {
   private struct Parser: InterceptorProvider {
     let limits: ResponseLimits
@@ -42,7 +42,7 @@ struct MultipartTransferTests {
     )
   }
 
-  @Test("F6: one byte in each chunk gives the same results, and the connection serves the next request")
+  @Test("one byte in each chunk gives the same results, and the connection serves the next request", .rule("multipart.6"))
   func singleBytes() async throws {
     let server = try ScriptedServer(
       ScriptedServer.answering { _, peer in
@@ -62,7 +62,8 @@ struct MultipartTransferTests {
   }
 
   @Test(
-    "A12: the first result is there while the transfer goes on; cancelling the reader ends the transfer", .timeLimit(.minutes(2)))
+    "the first result is there while the transfer goes on; cancelling the reader ends the transfer", .rule("chain.12"),
+    .timeLimit(.minutes(2)))
   func cancellation() async throws {
     let server = try ScriptedServer(
       ScriptedServer.answering { _, peer in
@@ -99,7 +100,8 @@ struct MultipartTransferTests {
     #expect(await eventually { try await transport.transferCount == 0 })
   }
 
-  @Test("F2: a body without its close delimiter is truncated, a connection that breaks is the transport's error")
+  @Test(
+    "a body without its close delimiter is truncated, a connection that breaks is the transport's error", .rule("multipart.2"))
   func brokenOff() async throws {
     let server = try ScriptedServer(
       ScriptedServer.answering { request, peer in

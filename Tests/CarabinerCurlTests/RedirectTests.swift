@@ -3,10 +3,10 @@ import CarabinerCurl
 import Foundation
 import ScriptedServer
 import Synchronization
+import TestTools
 import Testing
 
-/// SEMANTICS E6.
-@Suite("Redirects (SEMANTICS E6)", .overBothEngines)
+@Suite("Redirects", .overBothEngines)
 struct RedirectTests {
   /// A server that redirects to `location` with `status`, and returns the fields of all other requests.
   private func redirecting(_ status: Int, to location: String, body: String = "moved") throws -> ScriptedServer {
@@ -19,7 +19,9 @@ struct RedirectTests {
     })
   }
 
-  @Test("E6: 307 and 308 keep method and body; 301, 302 and 303 become a GET without", arguments: [301, 302, 303, 307, 308])
+  @Test(
+    "307 and 308 keep method and body; 301, 302 and 303 become a GET without", .rule("request.6"),
+    arguments: [301, 302, 303, 307, 308])
   func method(status: Int) async throws {
     let server = try redirecting(status, to: "/to?a=b")
     let transport = try CurlTransport.tested()
@@ -34,7 +36,7 @@ struct RedirectTests {
     try await transport.expectIntact(server)
   }
 
-  @Test("E6: HEAD and GET keep their method", arguments: ["GET", "HEAD"])
+  @Test("HEAD and GET keep their method", .rule("request.6"), arguments: ["GET", "HEAD"])
   func safeMethod(method: String) async throws {
     let server = try redirecting(302, to: "/to")
     let transport = try CurlTransport.tested()
@@ -47,7 +49,7 @@ struct RedirectTests {
     "x-tenant-id": "8", "Content-Type": "application/json", "Accept": "application/json", "User-Agent": "shop/1.0", "Host": "h",
   ]
 
-  @Test("E6: only headers that describe the body follow to another origin", arguments: [307, 302])
+  @Test("only headers that describe the body follow to another origin", .rule("request.6"), arguments: [307, 302])
   func otherOrigin(status: Int) async throws {
     let other = try redirecting(307, to: "/never")
     let server = try redirecting(status, to: "\(other.origin)/to")
@@ -65,7 +67,7 @@ struct RedirectTests {
     #expect(request.header("Host") == "127.0.0.1:\(other.port)")
   }
 
-  @Test("E6: listed headers follow to another origin, and do not come back to the first")
+  @Test("listed headers follow to another origin, and do not come back to the first", .rule("request.6"))
   func listedHeaders() async throws {
     let first = Mutex("")
     let other = try ScriptedServer(otherwise: { _, peer in
@@ -85,7 +87,7 @@ struct RedirectTests {
     #expect(server.requests.count == 2)
   }
 
-  @Test("E6: a password in the first URL is not sent to another origin")
+  @Test("a password in the first URL is not sent to another origin", .rule("request.6"))
   func userInformation() async throws {
     let other = try redirecting(307, to: "/never")
     let server = try redirecting(307, to: "\(other.origin)/to")
@@ -95,7 +97,7 @@ struct RedirectTests {
     #expect(try #require(other.requests.first).header("Authorization") == nil)
   }
 
-  @Test("E6: a loop ends after five, and is called one")
+  @Test("a loop ends after five, and is called one", .rule("request.6"))
   func loop() async throws {
     let server = try redirecting(302, to: "/from")
     let transport = try CurlTransport.tested()
@@ -108,7 +110,7 @@ struct RedirectTests {
   }
 
   @Test(
-    "E6: places that are not http or https are refused, and nothing of them is read",
+    "places that are not http or https are refused, and nothing of them is read", .rule("request.6"),
     arguments: ["file:///etc/passwd", "gopher://127.0.0.1/", "javascript:alert(1)", "http://", "http:///x", ""])
   func refused(location: String) async throws {
     let server = try redirecting(302, to: location)
@@ -120,7 +122,7 @@ struct RedirectTests {
     try await transport.expectIntact(server)
   }
 
-  @Test("E6: a relative location is relative to where the request went")
+  @Test("a relative location is relative to where the request went", .rule("request.6"))
   func relative() async throws {
     let server = try ScriptedServer(otherwise: { request, peer in
       if request.target == "/a/b?x" {
@@ -133,7 +135,7 @@ struct RedirectTests {
     #expect(try await transport.fetch("\(server.origin)/a/b?x").text == "/c/d")
   }
 
-  @Test("E6: a redirect whose body has no end is followed without it")
+  @Test("a redirect whose body has no end is followed without it", .rule("request.6"))
   func endlessBody() async throws {
     let server = try ScriptedServer(otherwise: { request, peer in
       guard request.target == "/from" else { return try peer.respond(body: "there") }

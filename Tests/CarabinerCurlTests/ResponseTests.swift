@@ -143,7 +143,7 @@ struct ResponseTests {
     #expect(server.requests[1].header("Accept-Encoding") == nil)
   }
 
-  @Test("J0.13: a request may ask for the body as it was sent, and the next one over the same handle is decompressed again")
+  @Test("a request may ask for the body as it was sent, and the next one over the same handle is decompressed again")
   func undecoded() async throws {
     let packed = try await Gzip.compress(Data("plain".utf8))
     let server = try ScriptedServer(otherwise: { _, peer in
@@ -165,7 +165,7 @@ struct ResponseTests {
     try await transport.expectIntact(server)
   }
 
-  @Test("J0.13: a redirect is followed without decompression as well")
+  @Test("a redirect is followed without decompression as well")
   func undecodedAfterRedirect() async throws {
     let packed = try await Gzip.compress(Data("plain".utf8))
     let server = try ScriptedServer(otherwise: { request, peer in

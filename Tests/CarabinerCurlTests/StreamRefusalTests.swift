@@ -24,7 +24,7 @@ struct StreamRefusalTests {
   }
 
   @Test(
-    "H1: a request is sent again if GOAWAY or REFUSED_STREAM says that it was not run, a mutation too",
+    "a request is sent again if GOAWAY or REFUSED_STREAM says that it was not run, a mutation too", .rule("retry.1"),
     arguments: ["goaway", "refused"], [true, false])
   func again(event: String, isIdempotent: Bool) async throws {
     let server = try await HTTP2Server(event: event)
@@ -36,7 +36,7 @@ struct StreamRefusalTests {
     #expect(transport.figures.requestsBegun == Self.requests)
   }
 
-  @Test("H1: concurrent mutations of one connection are each run once, whichever of them a GOAWAY refuses")
+  @Test("concurrent mutations of one connection are each run once, whichever of them a GOAWAY refuses", .rule("retry.1"))
   func concurrent() async throws {
     let server = try await HTTP2Server(event: "goaway")
     let transport = try transport(to: server)
@@ -53,7 +53,7 @@ struct StreamRefusalTests {
   }
 
   @Test(
-    "H1: a mutation that the server may have run is not sent again, whatever ends its stream",
+    "a mutation that the server may have run is not sent again, whatever ends its stream", .rule("retry.1"),
     arguments: ["run-goaway", "run-reset", "run-lost", "run-broken"])
   func once(event: String) async throws {
     let server = try await HTTP2Server(event: event)
@@ -66,7 +66,9 @@ struct StreamRefusalTests {
     #expect(try await send(transport, to: server, isIdempotent: false) == "4")
   }
 
-  @Test("H1: a query is sent again if its kept connection ends without a response", arguments: ["run-goaway", "run-lost"])
+  @Test(
+    "a query is sent again if its kept connection ends without a response", .rule("retry.1"),
+    arguments: ["run-goaway", "run-lost"])
   func query(event: String) async throws {
     let server = try await HTTP2Server(event: event)
     let transport = try transport(to: server)
@@ -75,7 +77,8 @@ struct StreamRefusalTests {
     #expect(answers == ["1", "2", "4", "5"])
   }
 
-  @Test("H1: a response is whole if the server answers before it has read the request, and then ends the connection")
+  @Test(
+    "a response is whole if the server answers before it has read the request, and then ends the connection", .rule("retry.1"))
   func early() async throws {
     let server = try await HTTP2Server(event: "early")
     let transport = try transport(to: server)

@@ -5,7 +5,7 @@ import ScriptedServer
 import TestTools
 import Testing
 
-@Suite("Streamed request bodies that the server does not wait for (SEMANTICS-OLDER J0.12)", .overBothEngines)
+@Suite("Streamed request bodies that the server does not wait for", .overBothEngines)
 struct StreamedBodyEndTests {
   private func request(_ url: String, _ source: ChunkSource) throws -> Carabiner.URLRequest {
     var request = Carabiner.URLRequest(url: try #require(URL(string: url)), timeoutInterval: 60)
@@ -16,7 +16,7 @@ struct StreamedBodyEndTests {
   // MARK: Answers before the end of the body
 
   @Test(
-    "J0.12: an answer that comes before the end of the body is received whole, and ends the stream",
+    "an answer that comes before the end of the body is received whole, and ends the stream",
     arguments: ["200 OK", "401 Unauthorized", "503 Busy"], [true, false])
   func early(status: String, hasLength: Bool) async throws {
     let server = try ScriptedServer { peer in
@@ -39,7 +39,7 @@ struct StreamedBodyEndTests {
     #expect(await eventually { !source.isAwaited })
   }
 
-  @Test("J0.12: a refusal over HTTP/2 ends the stream as well", arguments: [0, 1])
+  @Test("a refusal over HTTP/2 ends the stream as well", arguments: [0, 1])
   func refusedOverHTTP2(chunks: Int) async throws {
     let server = try await WebServer()
     var configuration = CurlTransport.Configuration()
@@ -53,7 +53,7 @@ struct StreamedBodyEndTests {
     #expect(await eventually { !source.isAwaited })
   }
 
-  @Test("J0.12: a connection that ends while the stream has no chunk is an error", arguments: [0, 1])
+  @Test("a connection that ends while the stream has no chunk is an error", arguments: [0, 1])
   func hungUp(chunks: Int) async throws {
     let server = try ScriptedServer { peer in
       guard let head = try peer.head() else { return }
@@ -71,7 +71,7 @@ struct StreamedBodyEndTests {
   }
 
   @Test(
-    "J0.12: an answer that breaks off while the stream has no chunk is an error", arguments: ["Content-Length: 100", "chunked"])
+    "an answer that breaks off while the stream has no chunk is an error", arguments: ["Content-Length: 100", "chunked"])
   func brokenOff(framing: String) async throws {
     let server = try ScriptedServer { peer in
       guard let head = try peer.head() else { return }
@@ -92,7 +92,7 @@ struct StreamedBodyEndTests {
 
   // MARK: Once
 
-  @Test("J0.12: a stream whose kept connection dies is not sent again, and not accepted again")
+  @Test("a stream whose kept connection dies is not sent again, and not accepted again")
   func notRepeated() async throws {
     let server = try ScriptedServer { peer in
       guard let first = try peer.request() else { return }
@@ -117,7 +117,7 @@ struct StreamedBodyEndTests {
     try await transport.expectIntact(server)
   }
 
-  @Test("J0.12: of two requests with one stream, one sends it and the other fails")
+  @Test("of two requests with one stream, one sends it and the other fails")
   func twice() async throws {
     let server = try ScriptedServer(otherwise: { request, peer in try peer.respond(body: "\(request.body.count)") })
     let (transport, source) = (try CurlTransport.tested(), ChunkSource([Data("piece".utf8)]))
@@ -133,7 +133,7 @@ struct StreamedBodyEndTests {
     try await transport.expectIntact(server)
   }
 
-  @Test("J0.12: a redirect that keeps the body is refused, and one to GET is followed", arguments: [307, 308, 303])
+  @Test("a redirect that keeps the body is refused, and one to GET is followed", arguments: [307, 308, 303])
   func redirected(status: Int) async throws {
     let server = try ScriptedServer(otherwise: { request, peer in
       guard request.target == "/upload" else { return try peer.respond(body: "\(request.method) \(request.body.count)") }
@@ -152,7 +152,7 @@ struct StreamedBodyEndTests {
     try await transport.expectIntact(server)
   }
 
-  @Test("J0.12: an HTTP chain that retries fails with the same stream, and succeeds with a new one", arguments: [true, false])
+  @Test("an HTTP chain that retries fails with the same stream, and succeeds with a new one", arguments: [true, false])
   func retried(isNew: Bool) async throws {
     struct Repeating: HTTPInterceptor {
       func intercept(request: Carabiner.URLRequest, next: NextHTTPInterceptorFunction) async throws -> HTTPResponse {

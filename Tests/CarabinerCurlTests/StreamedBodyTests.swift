@@ -6,7 +6,7 @@ import Synchronization
 import TestTools
 import Testing
 
-@Suite("Request bodies without known length (SEMANTICS-OLDER J0.12)", .overBothEngines)
+@Suite("Request bodies without known length", .overBothEngines)
 struct StreamedBodyTests {
   private struct Fault: Error, Equatable {}
 
@@ -31,7 +31,7 @@ struct StreamedBodyTests {
   // MARK: On the wire
 
   @Test(
-    "J0.12: chunks arrive in order and byte for byte, again and again over one connection",
+    "chunks arrive in order and byte for byte, again and again over one connection",
     arguments: [[], [0], [1], [3, 0, 200_003, 1, 65_536, 0]])
   func order(lengths: [Int]) async throws {
     let server = try ScriptedServer(otherwise: { request, peer in try peer.respond(body: "\(request.body.count)") })
@@ -51,7 +51,7 @@ struct StreamedBodyTests {
     try await transport.expectIntact(server)
   }
 
-  @Test("J0.12: a chunk is sent as soon as it is there, while the response is read")
+  @Test("a chunk is sent as soon as it is there, while the response is read")
   func conversation() async throws {
     let server = try ScriptedServer { peer in
       guard try peer.head() != nil else { return }
@@ -73,7 +73,7 @@ struct StreamedBodyTests {
     #expect(await eventually { try await transport.transferCount == 0 })
   }
 
-  @Test("J0.12: over HTTP/2 the body goes in DATA frames as well, whole", arguments: [1, 70_000, 500_000])
+  @Test("over HTTP/2 the body goes in DATA frames as well, whole", arguments: [1, 70_000, 500_000])
   func http2(length: Int) async throws {
     let upstream = try ScriptedServer(otherwise: { request, peer in try peer.respond(body: "\(request.body.count)") })
     let server = try await WebServer(upstream: upstream.port)
@@ -86,7 +86,7 @@ struct StreamedBodyTests {
     #expect(await eventually { try await transport.transferCount == 0 })
   }
 
-  @Test("J0.12: streams that share a connection of HTTP/2 wait for their chunks independently of each other")
+  @Test("streams that share a connection of HTTP/2 wait for their chunks independently of each other")
   func sharedConnection() async throws {
     let received = Mutex(0)
     let upstream = try ScriptedServer { peer in
@@ -115,7 +115,7 @@ struct StreamedBodyTests {
     for call in calls { #expect(try await call.value == Data("end".utf8)) }
   }
 
-  @Test("J0.12: the stream runs with the task-locals of its caller")
+  @Test("the stream runs with the task-locals of its caller")
   func taskLocals() async throws {
     let server = try ScriptedServer(otherwise: { request, peer in
       try peer.respond(body: String(decoding: request.body, as: UTF8.self))
@@ -130,7 +130,7 @@ struct StreamedBodyTests {
 
   // MARK: Back-pressure
 
-  @Test("J0.12: a server that does not read holds the stream up, and other requests go on meanwhile")
+  @Test("a server that does not read holds the stream up, and other requests go on meanwhile")
   func backPressure() async throws {
     let mayRead = Mutex(false)
     let server = try ScriptedServer { peer in
@@ -161,7 +161,7 @@ struct StreamedBodyTests {
   // MARK: Failures
 
   @Test(
-    "J0.12: an error of the stream is the error of the request, and the server never gets a whole body", arguments: [0, 1, 3])
+    "an error of the stream is the error of the request, and the server never gets a whole body", arguments: [0, 1, 3])
   func failing(count: Int) async throws {
     let ends = Mutex<[Bool]>([])
     let server = try ScriptedServer { peer in
@@ -179,7 +179,7 @@ struct StreamedBodyTests {
     #expect(await eventually { try await transport.transferCount == 0 })
   }
 
-  @Test("J0.12: a cancelled request ends its connection and the task that waits for a chunk")
+  @Test("a cancelled request ends its connection and the task that waits for a chunk")
   func cancelled() async throws {
     let server = try ScriptedServer { peer in
       guard try peer.head() != nil, peer.chunk() != nil else { return }
@@ -194,7 +194,7 @@ struct StreamedBodyTests {
     #expect(try await transport.transferCount == 0)
   }
 
-  @Test("J0.12: releasing the response ends the stream")
+  @Test("releasing the response ends the stream")
   func released() async throws {
     let server = try ScriptedServer { peer in
       guard try peer.head() != nil else { return }
@@ -211,7 +211,7 @@ struct StreamedBodyTests {
     #expect(try await transport.transferCount == 0)
   }
 
-  @Test("J0.12: a stopped transport ends its streams")
+  @Test("a stopped transport ends its streams")
   func stopped() async throws {
     let server = try ScriptedServer { peer in peer.waitForHangUp() }
     let source = ChunkSource()
@@ -223,7 +223,7 @@ struct StreamedBodyTests {
     #expect(await eventually { !source.isAwaited })
   }
 
-  @Test("J0.12: nothing is pulled for a request that cannot be sent")
+  @Test("nothing is pulled for a request that cannot be sent")
   func unsendable() async throws {
     let source = ChunkSource()
     let transport = try CurlTransport.tested()

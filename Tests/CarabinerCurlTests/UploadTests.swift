@@ -6,7 +6,7 @@ import Synchronization
 import TestTools
 import Testing
 
-@Suite("Bodies that are read while they are sent (SEMANTICS E5)", .overBothEngines)
+@Suite("Bodies that are read while they are sent", .overBothEngines)
 struct UploadTests {
   /// A folder that is removed when this value is released.
   private final class Folder: Sendable {
@@ -45,7 +45,9 @@ struct UploadTests {
     return request
   }
 
-  @Test("E5: segments arrive in order and byte for byte, again and again over one connection", arguments: [true, false])
+  @Test(
+    "segments arrive in order and byte for byte, again and again over one connection", .rule("request.5"),
+    arguments: [true, false])
   func order(isIdempotent: Bool) async throws {
     let server = try ScriptedServer(otherwise: { request, peer in try peer.respond(body: "\(request.body.count)") })
     let transport = try CurlTransport.tested()
@@ -68,7 +70,7 @@ struct UploadTests {
     try await transport.expectIntact(server)
   }
 
-  @Test("E5: a redirect that keeps the body reads the files again", arguments: [307, 308])
+  @Test("a redirect that keeps the body reads the files again", .rule("request.5"), arguments: [307, 308])
   func redirected(status: Int) async throws {
     let server = try ScriptedServer(otherwise: { request, peer in
       if request.target == "/upload" {
@@ -88,7 +90,7 @@ struct UploadTests {
 
   // MARK: Changed files
 
-  @Test("E5: a file that is missing, a folder or a pipe is an error before anything is sent")
+  @Test("a file that is missing, a folder or a pipe is an error before anything is sent", .rule("request.5"))
   func unreadable() async throws {
     let server = try ScriptedServer(otherwise: { _, peer in try peer.respond() })
     let transport = try CurlTransport.tested()
@@ -109,7 +111,8 @@ struct UploadTests {
     try await transport.expectIntact(server)
   }
 
-  @Test("E5: a file without permission to read is an error", .enabled(if: getuid() != 0, "root may read everything"))
+  @Test(
+    "a file without permission to read is an error", .rule("request.5"), .enabled(if: getuid() != 0, "root may read everything"))
   func forbidden() async throws {
     let server = try ScriptedServer(otherwise: { _, peer in try peer.respond() })
     let transport = try CurlTransport.tested()
@@ -123,7 +126,9 @@ struct UploadTests {
     #expect(error.message.contains("Permission denied"))
   }
 
-  @Test("E5: a file whose length changed since the request was made is an error before anything is sent", arguments: [9, 11])
+  @Test(
+    "a file whose length changed since the request was made is an error before anything is sent", .rule("request.5"),
+    arguments: [9, 11])
   func changedBefore(length: Int) async throws {
     let server = try ScriptedServer(otherwise: { _, peer in try peer.respond() })
     let transport = try CurlTransport.tested()
@@ -139,7 +144,7 @@ struct UploadTests {
   }
 
   @Test(
-    "E5: a file that shrinks or grows while it is sent ends the request, and the server never gets a whole body",
+    "a file that shrinks or grows while it is sent ends the request, and the server never gets a whole body", .rule("request.5"),
     arguments: [1 << 20, 65 << 20])
   func changedMeanwhile(newLength: Int) async throws {
     let length = 64 << 20
@@ -168,7 +173,7 @@ struct UploadTests {
 
   // MARK: Back-pressure and memory
 
-  @Test("E5: a server that does not read holds the file up, and other requests go on meanwhile")
+  @Test("a server that does not read holds the file up, and other requests go on meanwhile", .rule("request.5"))
   func backPressure() async throws {
     let mayRead = Mutex(false)
     let server = try ScriptedServer { peer in
@@ -194,7 +199,7 @@ struct UploadTests {
     try await transport.expectIntact(server)
   }
 
-  @Test("E5: a cancelled upload closes its file and its connection")
+  @Test("a cancelled upload closes its file and its connection", .rule("request.5"))
   func cancelled() async throws {
     let server = try ScriptedServer { peer in
       if peer.number > 1 { return try ScriptedServer.answering { _, peer in try peer.respond(body: "good") }(peer) }

@@ -1,5 +1,6 @@
 import CarabinerSchema
 import CarabinerWire
+import TestTools
 import Testing
 
 @testable import CarabinerDemoServer
@@ -56,7 +57,7 @@ struct ExecutionTests {
   }
 
   @Test(
-    "schema.2, generate.14: the introspection result has the schema, by the query of each edition",
+    "the introspection result has the schema, by the query of each edition", .rule("schema.2", "generate.14"),
     arguments: IntrospectionQuery.Edition.allCases)
   func introspection(edition: IntrospectionQuery.Edition) async throws {
     let result = try await run(IntrospectionQuery(edition).document)

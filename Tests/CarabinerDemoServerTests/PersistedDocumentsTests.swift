@@ -1,11 +1,12 @@
 import CarabinerDigest
 import CarabinerWire
 import Foundation
+import TestTools
 import Testing
 
 @testable import CarabinerDemoServer
 
-/// Queries by GET and persisted documents, without a network (SEMANTICS E2 and E4, the server's side).
+/// Queries by GET and persisted documents, without a network (the server's side of `request.2` and `request.4`).
 @Suite("Demo server: GET and persisted queries")
 struct PersistedDocumentsTests {
   private static let query = "query Q { books { title } }"
@@ -55,7 +56,7 @@ struct PersistedDocumentsTests {
     return Answer(status: reply.status, headers: reply.headers, body: try JSONValue(parsing: bytes))
   }
 
-  @Test("E2: a query is answered by GET, with its variables and its operation's name")
+  @Test("a query is answered by GET, with its variables and its operation's name", .rule("request.2"))
   func get() async throws {
     let document = "query A { books { id } } query B($id: ID!) { book(id: $id) { title } }"
     let answer = try await get(site(), ["query": document, "operationName": "B", "variables": #"{"id":"1"}"#])
@@ -63,7 +64,7 @@ struct PersistedDocumentsTests {
     #expect(answer.body["data"]?["book"]?["title"]?.string?.isEmpty == false)
   }
 
-  @Test("E2: mutations, pages of other sites and malformed queries are refused")
+  @Test("mutations, pages of other sites and malformed queries are refused", .rule("request.2"))
   func refusedGET() async throws {
     let mutation = try await get(site(), ["query": "mutation { __typename }"])
     #expect(mutation.status == 405)
@@ -77,7 +78,7 @@ struct PersistedDocumentsTests {
     #expect(try await ask(site(), twice).status == 400)
   }
 
-  @Test("E4: a hash is found only after its document was sent, by GET and by POST")
+  @Test("a hash is found only after its document was sent, by GET and by POST", .rule("request.4"))
   func lifeOfAHash() async throws {
     let site = site()
     let hashOnly = #"{"extensions":\#(Self.persisted(Self.hash))}"#
@@ -96,7 +97,7 @@ struct PersistedDocumentsTests {
     #expect(try await get(site, ["extensions": Self.persisted(Self.hash)]).body == first)
   }
 
-  @Test("E4: a hash that does not match the document is refused, and nothing is stored")
+  @Test("a hash that does not match the document is refused, and nothing is stored", .rule("request.4"))
   func wrongHash() async throws {
     let site = site()
     let other = Self.sha256("other")
@@ -106,7 +107,7 @@ struct PersistedDocumentsTests {
     #expect(try await post(site, #"{"extensions":\#(Self.persisted(Self.hash, version: "2"))}"#).status == 400)
   }
 
-  @Test("E4: a server that stores nothing reports it, for the hash alone and with the document")
+  @Test("a server that stores nothing reports it, for the hash alone and with the document", .rule("request.4"))
   func notSupported() async throws {
     let site = site(keepsDocuments: false)
     for body in [

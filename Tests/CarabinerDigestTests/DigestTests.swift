@@ -1,4 +1,5 @@
 import CarabinerDigest
+import TestTools
 import Testing
 
 @Suite("Digests")
@@ -25,7 +26,7 @@ struct DigestTests {
 
   /// FIPS 180-4's example, and the empty text.
   @Test(
-    "S3: SHA-512 hashes the examples of its standard",
+    "SHA-512 hashes the examples of its standard", .rule("signature.3"),
     arguments: [
       (
         "",

@@ -1,4 +1,5 @@
 import CarabinerDigest
+import TestTools
 import Testing
 
 /// Keys and signatures of the standards.
@@ -23,7 +24,7 @@ struct SignatureTests {
     "efd48b2aacb6a8fd1140dd9cd45e81d69d2c877b56aaf991c34d0ea84eaf3716"
     + "f7cb1c942d657c41d436c7a1b6e29f65f3e900dbb9aff4064dc4ab2f843acda8"
 
-  @Test("S3: a signature of Ed25519 is valid for its bytes and key only, whichever bit is changed")
+  @Test("a signature of Ed25519 is valid for its bytes and key only, whichever bit is changed", .rule("signature.3"))
   func edwards() {
     let (key, signature) = (bytes(edwardsKey), bytes(edwardsSignature))
     #expect(Signature.verify(signature, of: [0x72], key: .ed25519(key)))
@@ -35,7 +36,7 @@ struct SignatureTests {
     }
   }
 
-  @Test("S3: a signature of ECDSA on P-256 is valid for its bytes and key only, whichever bit is changed")
+  @Test("a signature of ECDSA on P-256 is valid for its bytes and key only, whichever bit is changed", .rule("signature.3"))
   func curve() {
     let (key, signature) = (bytes(curveKey), bytes(curveSignature))
     let sample = Array("sample".utf8)
@@ -45,7 +46,7 @@ struct SignatureTests {
     for bit in 0..<520 { #expect(!Signature.verify(signature, of: sample, key: .p256(key.flipping(bit)))) }
   }
 
-  @Test("S3: keys and signatures of another length, of zeros and of ones are not valid")
+  @Test("keys and signatures of another length, of zeros and of ones are not valid", .rule("signature.3"))
   func lengths() {
     let (edwards, curve) = (bytes(edwardsKey), bytes(curveKey))
     for length in 0..<70 {

@@ -15,7 +15,7 @@ struct DownloadTests {
 
   init() throws { site = try DownloadSite() }
 
-  @Test("E9: a file is downloaded over https, with the authority and the resolved headers of its prefix")
+  @Test("a file is downloaded over https, with the authority and the resolved headers of its prefix", .rule("fleet.9"))
   func download() async throws {
     let server = try await FileServer()
     let file = Data.sample(1)
@@ -29,7 +29,7 @@ struct DownloadTests {
     #expect(try await server.requests(1).map(\.authorization) == ["Bearer s3cret"])
   }
 
-  @Test("E9: without the authority of the server, nothing is downloaded")
+  @Test("without the authority of the server, nothing is downloaded", .rule("fleet.9"))
   func authority() async throws {
     let server = try await FileServer()
     let file = Data.sample(1)
@@ -41,7 +41,7 @@ struct DownloadTests {
     #expect(site.names.isEmpty)
   }
 
-  @Test("E9: the longest prefix counts, and other URLs get no header")
+  @Test("the longest prefix counts, and other URLs get no header", .rule("fleet.9"))
   func prefixes() async throws {
     let server = try await FileServer()
     let files = [Data.sample(1), .sample(2), .sample(3)]
@@ -58,7 +58,7 @@ struct DownloadTests {
     #expect(try await server.requests(3).map { "\($0.path) \($0.authorization)" } == ["/a.so two", "/b.so -", "/c.so -"])
   }
 
-  @Test("E9: after a redirect to another host, no header is sent")
+  @Test("after a redirect to another host, no header is sent", .rule("fleet.9"))
   func otherHost() async throws {
     let server = try await FileServer()
     let file = Data.sample(1)
@@ -72,7 +72,7 @@ struct DownloadTests {
       ])
   }
 
-  @Test("E9: three redirects are followed, and a fourth is refused", arguments: [3, 4])
+  @Test("three redirects are followed, and a fourth is refused", .rule("fleet.9"), arguments: [3, 4])
   func redirects(count: Int) async throws {
     let server = try await FileServer()
     let file = Data.sample(1)
@@ -90,7 +90,8 @@ struct DownloadTests {
     #expect(try await server.requests(4).count == 4)
   }
 
-  @Test("E9: a redirect from https to http, or from this machine to http elsewhere, is refused before it is followed")
+  @Test(
+    "a redirect from https to http, or from this machine to http elsewhere, is refused before it is followed", .rule("fleet.9"))
   func unencrypted() async throws {
     let server = try await FileServer()
     let scripted = try ScriptedServer(
@@ -104,7 +105,7 @@ struct DownloadTests {
     #expect(try await server.requests(1).count == 1)
   }
 
-  @Test("E9: a status that is not 200 is refused, with what to do next")
+  @Test("a status that is not 200 is refused, with what to do next", .rule("fleet.9"))
   func statuses() async throws {
     let server = try await FileServer()
     for (path, fragment) in [("locked/a.so", "status 401; write downloads:"), ("absent.so", "status 404; publish the file")] {
@@ -114,7 +115,7 @@ struct DownloadTests {
     }
   }
 
-  @Test("E9: a file above the limit is refused", arguments: [true, false])
+  @Test("a file above the limit is refused", .rule("fleet.9"), arguments: [true, false])
   func tooLarge(hasLength: Bool) async throws {
     let length = hasLength ? "Content-Length: 2000\r\n" : ""
     let server = try ScriptedServer { peer in
@@ -131,7 +132,7 @@ struct DownloadTests {
     #expect(DownloadLimits().maximumFileBytes == 256 << 20)
   }
 
-  @Test("E9: a file whose declared length is above the limit is refused before its first byte")
+  @Test("a file whose declared length is above the limit is refused before its first byte", .rule("fleet.9"))
   func declaredLength() async throws {
     let server = try ScriptedServer { peer in
       _ = try peer.request()
@@ -145,7 +146,9 @@ struct DownloadTests {
     #expect(problem.message.contains("has more than the 1999 bytes allowed"), "\(problem)")
   }
 
-  @Test("E9: a server that does not answer, or not to the end, is given up after the time limit", arguments: [true, false])
+  @Test(
+    "a server that does not answer, or not to the end, is given up after the time limit", .rule("fleet.9"),
+    arguments: [true, false])
   func timeout(answers: Bool) async throws {
     let server = try ScriptedServer { peer in
       _ = try peer.request()
@@ -168,7 +171,7 @@ struct DownloadTests {
     var total = 0
   }
 
-  @Test("E9: four files are downloaded at a time")
+  @Test("four files are downloaded at a time", .rule("fleet.9"))
   func concurrency() async throws {
     let load = Mutex(Load())
     let server = try ScriptedServer(
@@ -192,7 +195,7 @@ struct DownloadTests {
     #expect(server.requests.count == 9)
   }
 
-  @Test("E9: a header whose reference cannot be resolved is a problem at its place")
+  @Test("a header whose reference cannot be resolved is a problem at its place", .rule("fleet.9"))
   func reference() async throws {
     let server = try await FileServer()
     let problem = try await site.refusal(
@@ -203,7 +206,7 @@ struct DownloadTests {
     #expect(server.requests.isEmpty)
   }
 
-  @Test("E10: without a folder, the error names the options")
+  @Test("without a folder, the error names the options", .rule("fleet.10"))
   func noFolder() async throws {
     let manifest = try site.manifest([("https://127.0.0.1:1/a.so", String(repeating: "0", count: 64))])
     do {

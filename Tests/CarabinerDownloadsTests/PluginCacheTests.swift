@@ -32,7 +32,7 @@ struct PluginCacheTests {
     ("\(server.origin)/\(number).so", Data.sample(number, count: 1000).digest)
   }
 
-  @Test("E10: the folder is private, and files can only be read")
+  @Test("the folder is private, and files can only be read", .rule("fleet.10"))
   func modes() async throws {
     let server = try server()
     let file = file(65, of: server)
@@ -43,7 +43,7 @@ struct PluginCacheTests {
     #expect(found.warnings.isEmpty)
   }
 
-  @Test("E10: 100 rounds with one digest are one download, also of two entries")
+  @Test("100 rounds with one digest are one download, also of two entries", .rule("fleet.10"))
   func once() async throws {
     let server = try server()
     let file = file(65, of: server)
@@ -52,7 +52,7 @@ struct PluginCacheTests {
     #expect(server.requests.count == 1)
   }
 
-  @Test("E10: a sidecar that was not finished is removed when it is old")
+  @Test("a sidecar that was not finished is removed when it is old", .rule("fleet.10"))
   func unfinished() async throws {
     let server = try server()
     let manifest = try site.manifest([file(65, of: server)])
@@ -65,7 +65,7 @@ struct PluginCacheTests {
     #expect(FileManager.default.fileExists(atPath: new))
   }
 
-  @Test("E10: a file in the folder with other bytes is removed and downloaded again")
+  @Test("a file in the folder with other bytes is removed and downloaded again", .rule("fleet.10"))
   func damaged() async throws {
     let server = try server()
     let file = file(65, of: server)
@@ -78,7 +78,7 @@ struct PluginCacheTests {
     #expect(server.requests.count == 2)
   }
 
-  @Test("E10: a file with another digest is removed, and the error names both")
+  @Test("a file with another digest is removed, and the error names both", .rule("fleet.10"))
   func wrongBytes() async throws {
     let server = try server()
     let (url, right) = file(65, of: server)
@@ -89,7 +89,7 @@ struct PluginCacheTests {
     #expect(site.names.isEmpty)
   }
 
-  @Test("E10: after a cut connection nothing stays, and the next round downloads the file")
+  @Test("after a cut connection nothing stays, and the next round downloads the file", .rule("fleet.10"))
   func cut() async throws {
     let isCut = Mutex(true)
     let server = try ScriptedServer { peer in
@@ -111,7 +111,7 @@ struct PluginCacheTests {
     #expect(site.names.count == 1)
   }
 
-  @Test("E10: all files that fail are reported, and the others stay for the next round")
+  @Test("all files that fail are reported, and the others stay for the next round", .rule("fleet.10"))
   func several() async throws {
     let server = try server()
     let (good, other) = (file(65, of: server), Data("other".utf8).digest)
@@ -127,7 +127,7 @@ struct PluginCacheTests {
     #expect(site.names == ["\(good.digest).so"])
   }
 
-  @Test("E10: two nodes share a folder, also while both download the same file")
+  @Test("two nodes share a folder, also while both download the same file", .rule("fleet.10"))
   func shared() async throws {
     let server = try server()
     let files = (65..<75).map { file($0, of: server) }
@@ -142,7 +142,7 @@ struct PluginCacheTests {
     }
   }
 
-  @Test("E10: the oldest files are removed, but none that is in use or kept")
+  @Test("the oldest files are removed, but none that is in use or kept", .rule("fleet.10"))
   func eviction() async throws {
     let server = try server()
     let files = (65..<71).map { file($0, of: server) }
@@ -162,7 +162,7 @@ struct PluginCacheTests {
     withExtendedLifetime(leases) {}
   }
 
-  @Test("E10: what a process left that was killed is removed, but not a file that is being written")
+  @Test("the partial files of a killed process are removed, but not a file that is being written", .rule("fleet.10"))
   func leftovers() async throws {
     let server = try server()
     _ = try await site.fetch(try site.manifest([file(65, of: server)]))
@@ -175,7 +175,7 @@ struct PluginCacheTests {
     #expect(!FileManager.default.fileExists(atPath: left) && FileManager.default.fileExists(atPath: held))
   }
 
-  @Test("E10: on a full disk the file is refused, and nothing of it stays", .enabled(if: getuid() == 0))
+  @Test("on a full disk the file is refused, and nothing of it stays", .rule("fleet.10"), .enabled(if: getuid() == 0))
   func diskFull() async throws {
     try FileManager.default.createDirectory(atPath: site.cache, withIntermediateDirectories: true)
     let mounted = try await ToolRun(
@@ -190,7 +190,7 @@ struct PluginCacheTests {
     _ = try await ToolRun(URL(filePath: "/usr/bin/env"), ["umount", site.cache])
   }
 
-  @Test("E10: a folder that others may write to is refused")
+  @Test("a folder that others may write to is refused", .rule("fleet.10"))
   func unsafeFolder() async throws {
     try FileManager.default.createDirectory(atPath: site.cache, withIntermediateDirectories: true)
     try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: site.cache)

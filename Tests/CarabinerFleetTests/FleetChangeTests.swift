@@ -1,4 +1,5 @@
 import CarabinerFleet
+import TestTools
 import Testing
 
 @Suite("Changes of a fleet's keys")
@@ -76,7 +77,7 @@ struct FleetChangeTests {
     return error?.message ?? ""
   }
 
-  @Test("E14: the first push writes the stable manifest")
+  @Test("the first push writes the stable manifest", .rule("fleet.14"))
   func firstPush() throws {
     let store = try store(stable: false, candidate: false)
     let (effect, change) = try store.state.push(candidate, .standard, isReplacing: false)
@@ -86,7 +87,7 @@ struct FleetChangeTests {
     #expect(!store.make(change), "only one of two pushes at once")
   }
 
-  @Test("E14: a push writes candidate, signature and the first stage, which has a tenth of the nodes")
+  @Test("a push writes candidate, signature and the first stage, which has a tenth of the nodes", .rule("fleet.14"))
   func push() throws {
     let store = try store(candidate: false, nodes: 20)
     let (effect, change) = try store.state.push(candidate, .standard, isReplacing: false)
@@ -99,7 +100,7 @@ struct FleetChangeTests {
     #expect(store.state.controlKeys(.standard)?.stage == stage)
   }
 
-  @Test("E14: a second candidate needs isReplacing, and then nothing of the first is left")
+  @Test("a second candidate needs isReplacing, and then nothing of the first is left", .rule("fleet.14"))
   func replacing() throws {
     let store = try store(halted: true)
     store.put(.taken(candidate.id, by: try node(0)), TrialMark.failed("no").bytes)
@@ -114,7 +115,7 @@ struct FleetChangeTests {
     #expect(store.state.stage?.number == 1)
   }
 
-  @Test("E14: a push of the stable manifest publishes a new signature only")
+  @Test("a push of the stable manifest publishes a new signature only", .rule("fleet.14"))
   func renewal() throws {
     let store = try store(candidate: false)
     #expect(try store.state.push(stable, .standard, isReplacing: false).effect == .nothing)
@@ -126,7 +127,7 @@ struct FleetChangeTests {
     #expect(store.state.stable == renewed)
   }
 
-  @Test("E14: halt is made once, and promote is refused until resume")
+  @Test("halt is made once, and promote is refused until resume", .rule("fleet.14"))
   func halt() throws {
     let store = try store(halted: true)
     #expect(store.state.halt == RolloutHalt(by: .operator, reason: "bad"))
@@ -139,7 +140,7 @@ struct FleetChangeTests {
     #expect(refusal(.refused) { _ = try resumed.resumed() }.contains("not halted"))
   }
 
-  @Test("E14: resume removes the notes of nodes that failed or do not hold the candidate, and no others")
+  @Test("resume removes the notes of nodes that failed or do not hold the candidate, and no others", .rule("fleet.14"))
   func resume() throws {
     let store = try store(halted: true)
     func note(_ index: Int, _ state: NodeReport.State?, _ mark: TrialMark) throws {
@@ -156,7 +157,7 @@ struct FleetChangeTests {
     #expect(Set(store.state.marks.keys) == [try node(2), try node(3)])
   }
 
-  @Test("E14: resume of many failed nodes removes the halt last")
+  @Test("resume of many failed nodes removes the halt last", .rule("fleet.14"))
   func resumeOfMany() throws {
     let store = try store(halted: true)
     for index in 0..<250 { store.put(.taken(candidate.id, by: try node(index)), TrialMark.failed("no").bytes) }
@@ -169,7 +170,7 @@ struct FleetChangeTests {
     #expect(store.state.halt == nil && store.state.marks.isEmpty)
   }
 
-  @Test("E13, E14: promote copies candidate and signature in one transaction, and removes the rest")
+  @Test("promote copies candidate and signature in one transaction, and removes the rest", .rule("fleet.13", "fleet.14"))
   func promote() throws {
     let store = try store()
     store.put(.taken(candidate.id, by: try node(0)), TrialMark.serving(ends: 0).bytes)
@@ -180,7 +181,7 @@ struct FleetChangeTests {
     #expect(!store.make(change), "only one of two at once")
   }
 
-  @Test("E14: a promoted manifest without a signature does not keep that of the one before")
+  @Test("a promoted manifest without a signature does not keep that of the one before", .rule("fleet.14"))
   func promoteUnsigned() throws {
     let store = try store(candidate: false)
     #expect(store.make(try store.state.push(next, .standard, isReplacing: false).change))
@@ -188,7 +189,7 @@ struct FleetChangeTests {
     #expect(store.state.stable == next && store.entries["p/stable.release"] == nil)
   }
 
-  @Test("E14: abort removes candidate, stage, halt and notes, and leaves the stable manifest")
+  @Test("abort removes candidate, stage, halt and notes, and leaves the stable manifest", .rule("fleet.14"))
   func abort() throws {
     let store = try store(halted: true)
     store.put(.taken(candidate.id, by: try node(0)), TrialMark.failed("no").bytes)
@@ -197,7 +198,7 @@ struct FleetChangeTests {
     #expect(Set(store.entries.keys.filter { !$0.hasPrefix("p/nodes/") }) == ["p/stable", "p/stable.release"])
   }
 
-  @Test("E14: without a candidate there is nothing to halt, resume, promote or abort")
+  @Test("without a candidate there is nothing to halt, resume, promote or abort", .rule("fleet.14"))
   func withoutCandidate() throws {
     let state = try store(candidate: false).state
     #expect(refusal(.refused) { _ = try state.halted(RolloutHalt(by: nil)) }.contains("push"))
@@ -206,7 +207,7 @@ struct FleetChangeTests {
     #expect(refusal(.refused) { _ = try state.aborted() }.contains("push"))
   }
 
-  @Test("E14: a change on a stale revision fails with both revisions")
+  @Test("a change on a stale revision fails with both revisions", .rule("fleet.14"))
   func stale() throws {
     let store = try store()
     let shown = store.state
@@ -228,7 +229,7 @@ struct FleetChangeTests {
     #expect(gone.contains("p/halt/\(candidate.id) was removed by revision \(state.revision)"), "\(gone)")
   }
 
-  @Test("E12: damaged values are reported and ignored, but a damaged halt halts")
+  @Test("damaged values are reported and ignored, but a damaged halt halts", .rule("fleet.12"))
   func damaged() throws {
     let store = try store()
     let damaged: [FleetKey] = [

@@ -1,4 +1,5 @@
 import CarabinerFleet
+import TestTools
 import Testing
 
 @Suite("Names of a fleet's keys")
@@ -6,7 +7,7 @@ struct FleetKeysTests {
   private let keys = FleetKeys(prefix: "carabiner/shop")
   private let id = CandidateID(manifest: Array("candidate".utf8))
 
-  @Test("E12: the keys have the names of the rule, and names are read back")
+  @Test("the keys have the names of the rule, and names are read back", .rule("fleet.12"))
   func names() throws {
     let node = try #require(NodeName("gate-1.example.org:8c2f"))
     let names: [FleetKey: String] = [
@@ -24,7 +25,7 @@ struct FleetKeysTests {
   }
 
   @Test(
-    "E12: other names under the prefix are none of a fleet",
+    "other names under the prefix are none of a fleet", .rule("fleet.12"),
     arguments: [
       "", "carabiner/shop", "carabiner/shop/", "carabiner/shop/stable/", "carabiner/shop/stable/x", "carabiner/shop/revoked/x",
       "carabiner/shop2/stable", "carabiner/shop/stage/", "carabiner/shop/stage/0123456789ABCDEF", "carabiner/shop/stage/0123",
@@ -34,7 +35,7 @@ struct FleetKeysTests {
     ])
   func otherNames(name: String) { #expect(keys.key(named: name) == nil) }
 
-  @Test("E12: a node's name has 1 to 128 visible ASCII characters without a slash")
+  @Test("a node's name has 1 to 128 visible ASCII characters without a slash", .rule("fleet.12"))
   func nodeNames() {
     #expect(NodeName("a")?.description == "a")
     #expect(NodeName(String(repeating: "n", count: 128)) != nil)

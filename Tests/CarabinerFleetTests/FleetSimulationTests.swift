@@ -1,5 +1,6 @@
 import CarabinerFleet
 import FleetSimulation
+import TestTools
 import Testing
 
 /// `Scripts/simulate-fleet` does the same with 10,000 nodes.
@@ -12,7 +13,7 @@ struct FleetSimulationTests {
     return FleetSimulation.run(SimulationSettings(nodes: nodes, plan: plan, plugin: plugin, faults: faults, seed: seed))
   }
 
-  @Test("E13: nothing that must never happen does, whatever breaks", arguments: SimulationSettings.Plugin.allCases)
+  @Test("nothing that must never happen does, whatever breaks", .rule("fleet.13"), arguments: SimulationSettings.Plugin.allCases)
   func invariants(plugin: SimulationSettings.Plugin) throws {
     let faults = SimulationSettings.Faults(
       crashesPerHour: 3, partitionsPerHour: 60, partitionShare: 0.2, slowShare: 0.1, clockDrift: 0.02)

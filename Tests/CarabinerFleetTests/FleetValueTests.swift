@@ -1,5 +1,6 @@
 import CarabinerFleet
 import CarabinerWire
+import TestTools
 import Testing
 
 @Suite("Values of a fleet's keys")
@@ -14,7 +15,8 @@ struct FleetValueTests {
   }
 
   @Test(
-    "E12: a report has version, state, serving, candidate, generation, since and reason", arguments: NodeReport.State.allCases)
+    "a report has version, state, serving, candidate, generation, since and reason", .rule("fleet.12"),
+    arguments: NodeReport.State.allCases)
   func report(state: NodeReport.State) throws {
     let record = NodeRecord(
       version: "2.1.0", state: state, serving: CandidateID(manifest: []), candidate: Self.id, generation: 7, since: 1_764_200_000,
@@ -27,13 +29,14 @@ struct FleetValueTests {
     try requireRoundTrip(NodeRecord(version: "", state: state, since: 0))
   }
 
-  @Test("E12: a stage keeps each bit of its last place", arguments: [0, 1, 0x0102_0304_0506_0708, UInt64.max - 1, .max])
+  @Test(
+    "a stage keeps each bit of its last place", .rule("fleet.12"), arguments: [0, 1, 0x0102_0304_0506_0708, UInt64.max - 1, .max])
   func stage(end: UInt64) throws {
     try requireRoundTrip(RolloutStage(3, end: end, fleet: 12))
     #expect(text(RolloutStage(1, end: 255, fleet: 0)) == #"{"stage":1,"end":"00000000000000ff","fleet":0}"#)
   }
 
-  @Test("E12: notes about a candidate, and halts of nodes and operators, are read back")
+  @Test("notes about a candidate, and halts of nodes and operators, are read back", .rule("fleet.12"))
   func marksAndHalts() throws {
     for mark in [TrialMark.trying(ends: 0), .trying(ends: 2), .serving(ends: 1), .failed("no"), .failed("")] {
       try requireRoundTrip(mark)
@@ -45,7 +48,7 @@ struct FleetValueTests {
     }
   }
 
-  @Test("E12: members of later versions are ignored, and missing ones have defaults")
+  @Test("members of later versions are ignored, and missing ones have defaults", .rule("fleet.12"))
   func laterMembers() throws {
     let record = try NodeRecord(parsing: Array(#"{"state":"serving","new":{"a":[1]}}"#.utf8))
     #expect(record == NodeRecord(version: "", state: .serving, since: 0))
@@ -53,7 +56,7 @@ struct FleetValueTests {
     #expect(try RolloutHalt(parsing: Array("{}".utf8)) == RolloutHalt(by: nil))
   }
 
-  @Test("E12: long texts are cut, so that a value stays below its limit")
+  @Test("long texts are cut, so that a value stays below its limit", .rule("fleet.12"))
   func longTexts() throws {
     let long = String(repeating: "\u{1}", count: 100_000)
     let marks = String(repeating: "e\u{301}", count: 100_000)
@@ -67,7 +70,7 @@ struct FleetValueTests {
   }
 
   @Test(
-    "E12: a damaged value is an error with the next step",
+    "a damaged value is an error with the next step", .rule("fleet.12"),
     arguments: [
       "", "x", "[]", "1", "{}", #"{"state":"flying"}"#, #"{"state":1}"#, #"{"state":"serving","serving":"xyz"}"#,
       #"{"state":"serving","candidate":"0123456789ABCDEF"}"#, #"{"state":"serving","generation":-1}"#,
@@ -81,7 +84,7 @@ struct FleetValueTests {
     #expect(error?.code == .malformed && error?.message.contains("remove the key") == true)
   }
 
-  @Test("E12: damaged stages, notes and halts are errors")
+  @Test("damaged stages, notes and halts are errors", .rule("fleet.12"))
   func otherDamages() {
     for text in [
       "{}", #"{"stage":0,"end":"0000000000000000","fleet":1}"#, #"{"stage":33,"end":"0000000000000000","fleet":1}"#,
@@ -98,7 +101,7 @@ struct FleetValueTests {
     }
   }
 
-  @Test("E12: random changes of values never end the process", arguments: 1...20)
+  @Test("random changes of values never end the process", .rule("fleet.12"), arguments: 1...20)
   func randomChanges(seed: UInt64) {
     var random = Seeded(state: seed)
     let values = [

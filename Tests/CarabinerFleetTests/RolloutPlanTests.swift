@@ -1,18 +1,19 @@
 import CarabinerFleet
+import TestTools
 import Testing
 
 @Suite("Plans of roll-outs")
 struct RolloutPlanTests {
   private func percent(_ numbers: Int...) -> [Share] { numbers.compactMap { Share(percent: $0) } }
 
-  @Test("E13: stages grow and end at 100%", arguments: [[10], [10, 10, 100], [50, 10, 100], [100, 10], []])
+  @Test("stages grow and end at 100%", .rule("fleet.13"), arguments: [[10], [10, 10, 100], [50, 10, 100], [100, 10], []])
   func invalidStages(_ stages: [Int]) {
     #expect(throws: RolloutPlanFault.self) {
       try RolloutPlan(stages: stages.compactMap { Share(percent: $0) }, hold: .zero)
     }
   }
 
-  @Test("E13: a plan has at most 32 stages, no negative time and no limit of 0 failures")
+  @Test("a plan has at most 32 stages, no negative time and no limit of 0 failures", .rule("fleet.13"))
   func otherFaults() throws {
     let many = (1...40).compactMap { Share(hundredths: $0) } + [Share.all]
     #expect(throws: RolloutPlanFault.tooManyStages) { try RolloutPlan(stages: many, hold: .zero) }
@@ -21,7 +22,9 @@ struct RolloutPlanTests {
     #expect(try RolloutPlan(stages: percent(10, 50, 100), hold: .seconds(600)) == .standard)
   }
 
-  @Test("E13: a share of some nodes is rounded up", arguments: [(10, 12, 2), (50, 12, 6), (100, 12, 12), (1, 1, 1), (10, 0, 0)])
+  @Test(
+    "a share of some nodes is rounded up", .rule("fleet.13"),
+    arguments: [(10, 12, 2), (50, 12, 6), (100, 12, 12), (1, 1, 1), (10, 0, 0)])
   func shares(percent: Int, count: Int, nodes: Int) throws {
     #expect(try #require(Share(percent: percent)).nodes(of: count) == nodes)
   }
@@ -33,7 +36,7 @@ struct RolloutPlanTests {
   }
 
   @Test(
-    "E13: other texts than percentages are not shares",
+    "other texts than percentages are not shares", .rule("fleet.13"),
     arguments: ["", "%", "10", "10 %", "-1%", "1.%", ".5%", "1.234%", "101%", "0%", "0.0%", "1.2.3%", "999999999999%"])
   func noPercentage(_ text: String) { #expect(Share(text) == nil) }
 

@@ -1,4 +1,5 @@
 import CarabinerFleet
+import TestTools
 import Testing
 
 @Suite("The rule of a roll-out")
@@ -26,7 +27,7 @@ struct RolloutRuleTests {
 
   private func rule(_ index: Int) -> RolloutRule { RolloutRule(node: order[index].name, stable: stable) }
 
-  @Test("E13: a node of the stage takes the candidate once, others do not")
+  @Test("a node of the stage takes the candidate once, others do not", .rule("fleet.13"))
   func taking() {
     var (first, second) = (rule(0), rule(1))
     let keys = keys(idle)
@@ -38,14 +39,14 @@ struct RolloutRuleTests {
     #expect(!first.holds(candidate))
   }
 
-  @Test("E13: a trial that ended the process counts as failed at the next start")
+  @Test("a trial that ended the process counts as failed at the next start", .rule("fleet.13"))
   func diedInTrial() {
     var rule = rule(0)
     let actions = rule.actions(keys(idle), mark: .trying(ends: 0), nil, at: .zero)
     #expect(actions == [.noteFailure(of: order[0].name, reason: "its process ended during the trial")])
   }
 
-  @Test("E13: a process that ended once while it served the candidate tries again, and the second end is a failure")
+  @Test("a process that ended once while it served the candidate tries again, and the second end is a failure", .rule("fleet.13"))
   func endsWhileServing() {
     let keys = keys(idle)
     var second = rule(0)
@@ -56,7 +57,7 @@ struct RolloutRuleTests {
         == [.noteFailure(of: order[0].name, reason: "its process ended 2 times while it served the candidate")])
   }
 
-  @Test("E13: a node that tries the candidate and is away for 30 s counts as failed")
+  @Test("a node that tries the candidate and is away for 30 s counts as failed", .rule("fleet.13"))
   func absence() {
     var rule = rule(5)
     var status = idle
@@ -71,7 +72,7 @@ struct RolloutRuleTests {
     #expect(rule.actions(keys, mark: nil, status, at: .seconds(131)) == [])
   }
 
-  @Test("E13: so many failures as halt-after says halt the roll-out, with their reasons")
+  @Test("so many failures as halt-after says halt the roll-out, with their reasons", .rule("fleet.13"))
   func halting() throws {
     let plan = try RolloutPlan(stages: RolloutPlan.standard.stages, hold: .seconds(1), failuresToHalt: 2)
     var rule = rule(5)
@@ -83,7 +84,7 @@ struct RolloutRuleTests {
     #expect(actions == [.halt([order[0].name: "bad", order[1].name: "worse"])])
   }
 
-  @Test("E13: after a halt no node takes the candidate, and a node that has it goes back once")
+  @Test("after a halt no node takes the candidate, and a node that has it goes back once", .rule("fleet.13"))
   func halted() {
     var (holder, other) = (rule(0), rule(1))
     var keys = keys(idle)
@@ -96,7 +97,7 @@ struct RolloutRuleTests {
     #expect(other.actions(keys, mark: nil, idle, at: .seconds(10_000)) == [])
   }
 
-  @Test("E13: with on-halt stay, who serves the candidate keeps it")
+  @Test("with on-halt stay, who serves the candidate keeps it", .rule("fleet.13"))
   func stays() throws {
     let plan = try RolloutPlan(stages: RolloutPlan.standard.stages, hold: .zero, haltEffect: .stay)
     var holder = rule(0)
@@ -108,7 +109,7 @@ struct RolloutRuleTests {
     #expect(holder.holds(candidate))
   }
 
-  @Test("E13: a stage that is held for long enough is followed by the next, by the observer's own clock")
+  @Test("a stage that is held for long enough is followed by the next, by the observer's own clock", .rule("fleet.13"))
   func nextStage() {
     var rule = rule(9)
     var status = idle
@@ -125,7 +126,7 @@ struct RolloutRuleTests {
   }
 
   @Test(
-    "E13: after the last stage the candidate becomes stable, unless an operator decides that",
+    "after the last stage the candidate becomes stable, unless an operator decides that", .rule("fleet.13"),
     arguments: RolloutPlan.Promoter.allCases)
   func promotion(by promoter: RolloutPlan.Promoter) throws {
     let plan = try RolloutPlan(stages: [.all], hold: .zero, promoter: promoter)
@@ -145,7 +146,7 @@ struct RolloutRuleTests {
     #expect(other.actions(keys, mark: nil, nil, at: .zero) == [])
   }
 
-  @Test("E13: a stage all of whose nodes are gone gets others")
+  @Test("a stage all of whose nodes are gone gets others", .rule("fleet.13"))
   func goneStage() {
     var rule = rule(9)
     var status = idle
@@ -159,7 +160,7 @@ struct RolloutRuleTests {
     #expect(stage.includes(order[1]) && !stage.includes(order[2]))
   }
 
-  @Test("E13: a candidate that is taken away or replaced is given up")
+  @Test("a candidate that is taken away or replaced is given up", .rule("fleet.13"))
   func replaced() {
     var rule = rule(0)
     var keys = keys(idle)
@@ -170,7 +171,7 @@ struct RolloutRuleTests {
     #expect(!rule.holds(candidate))
   }
 
-  @Test("E13: after resume, a node that was sent back takes the candidate again")
+  @Test("after resume, a node that was sent back takes the candidate again", .rule("fleet.13"))
   func resumed() {
     var rule = rule(0)
     var keys = keys(idle)
@@ -181,7 +182,7 @@ struct RolloutRuleTests {
     #expect(rule.actions(keys, mark: nil, nil, at: .zero) == [.take(candidate, ends: 0)])
   }
 
-  @Test("E13: when half of the nodes are gone, the observers are chosen among the others")
+  @Test("when half of the nodes are gone, the observers are chosen among the others", .rule("fleet.13"))
   func shrunkFleet() {
     // The last one of the order observes a fleet of 21 nodes.
     var rule = rule(9)
@@ -191,7 +192,7 @@ struct RolloutRuleTests {
     #expect(actions == [.begin(RolloutStage(1, end: order[0].place, fleet: 10))])
   }
 
-  @Test("E13: a halt lists at most 20 failures")
+  @Test("a halt lists at most 20 failures", .rule("fleet.13"))
   func manyFailures() {
     var rule = rule(5)
     var status = idle
@@ -205,7 +206,7 @@ struct RolloutRuleTests {
     #expect(failures.count == 20 && failures.values.allSatisfy { $0.count == 200 })
   }
 
-  @Test("E13: a replaced candidate is given up, and the new one is taken afterwards")
+  @Test("a replaced candidate is given up, and the new one is taken afterwards", .rule("fleet.13"))
   func takesTheNext() {
     let next = CandidateID(manifest: Array("next".utf8))
     var rule = rule(0)

@@ -1,4 +1,5 @@
 import CarabinerFleet
+import TestTools
 import Testing
 
 @Suite("Reports of nodes about a candidate")
@@ -11,7 +12,7 @@ struct RolloutStatusTests {
     try RolloutPlan(stages: [Share(percent: percent), Share.all].compactMap(\.self), hold: .seconds(1))
   }
 
-  @Test("E13: a stage has the first nodes by rank, and nodes that drain do not count")
+  @Test("a stage has the first nodes by rank, and nodes that drain do not count", .rule("fleet.13"))
   func stages() throws {
     let ranks = ranks(10)
     var status = RolloutStatus(candidate)
@@ -25,13 +26,13 @@ struct RolloutStatusTests {
     #expect(RolloutStage(1, of: try plan(30), status).includes(ranks[3]))
   }
 
-  @Test("E13: the last stage has nodes that come later too")
+  @Test("the last stage has nodes that come later too", .rule("fleet.13"))
   func lastStage() throws {
     let stage = RolloutStage(2, of: try plan(30), RolloutStatus(candidate))
     #expect(ranks(50).allSatisfy(stage.includes))
   }
 
-  @Test("E13: of a stage of 200 nodes, 2 may be without a result")
+  @Test("of a stage of 200 nodes, 2 may be without a result", .rule("fleet.13"))
   func nearlySettled() {
     let ranks = ranks(200)
     var status = RolloutStatus(candidate)
@@ -43,7 +44,7 @@ struct RolloutStatusTests {
     #expect(!status.isSettled(stage))
   }
 
-  @Test("E13: a stage is settled when all of its nodes have ended their trials and one serves")
+  @Test("a stage is settled when all of its nodes have ended their trials and one serves", .rule("fleet.13"))
   func settled() throws {
     let ranks = ranks(4)
     var status = RolloutStatus(candidate)

@@ -18,7 +18,7 @@ extension Refusal {
     .entry("the prefix \(prefix)", "{prefix: '\(prefix)'}", .invalidValue, "/0/prefix", fragment)
   }
 
-  /// FLEET C1, E9 and 3.4: all mistakes in downloads.
+  /// All mistakes in downloads.
   static let downloads: [Refusal] = [
     .plugin("url without sha256", "{name: a, url: 'https://h/a.so'}", .missing, "", "a plugin with url needs sha256"),
     .plugin(

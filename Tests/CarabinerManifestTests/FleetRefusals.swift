@@ -7,7 +7,7 @@ extension Refusal {
     Refusal("fleet: \(name)", "carabiner: 1\nfleet: \(text)", code, "/fleet\(pointer)", fragment)
   }
 
-  /// FLEET C1, E13 and 3.4: all mistakes in `fleet`.
+  /// All mistakes in `fleet`.
   static let fleets: [Refusal] = [
     .fleet("a list", "[10%]", .wrongType, "", "must be an object"),
     .fleet("an unknown key", "{stage: [10%]}", .unknownKey, "/stage", "(did you mean stages?)"),

@@ -2,11 +2,12 @@ import Carabiner
 import CarabinerABI
 import CarabinerManifest
 import CarabinerWire
+import TestTools
 import Testing
 
-@Suite("A manifest configures calls of Connect and gRPC-Web (J4.60, J4.61)")
+@Suite("A manifest configures calls of Connect and gRPC-Web")
 struct ManifestConnectTests {
-  @Test("J4.60: all keys are read")
+  @Test("all keys are read", .rule("connect.60"))
   func everything() throws {
     let manifest = try Manifest(
       text: "{carabiner: 1, protocol: connect, connect: {codec: proto, get: 2KiB, compress-from: 1KiB, timeout: 5s}}")
@@ -34,7 +35,7 @@ struct ManifestConnectTests {
   private static let head = "carabiner: 1\nprotocol: connect\nplugins:\n  - {name: a, file: present.plugin}\n"
 
   @Test(
-    "J4.60: lists and stages of GraphQL are refused, with the place",
+    "lists and stages of GraphQL are refused, with the place", .rule("connect.60"),
     arguments: [
       ("chain:\n  http: [a]\n  graphql: [max-retry]", "/chain/graphql", 7), ("chain:\n  graphql: []", "/chain/graphql", 6),
       ("chain: {cache: [a]}", "/chain/cache", 5), ("chain: {parsing: []}", "/chain/parsing", 5),
@@ -79,7 +80,7 @@ struct ManifestConnectTests {
     #expect(manifest.warnings.map(\.pointer.description) == [pointer])
   }
 
-  @Test("J4.60: the default lists are empty")
+  @Test("the default lists are empty", .rule("connect.60"))
   func defaults() throws {
     let manifest = try Manifest(text: "carabiner: 1\nprotocol: connect")
     let plan = manifest.stagePlan(operationName: "a.B/C", type: .query)
@@ -87,7 +88,7 @@ struct ManifestConnectTests {
   }
 
   @Test(
-    "J4.61: a rule matches the name of the method and the type of the call",
+    "a rule matches the name of the method and the type of the call", .rule("connect.61"),
     arguments: [
       ("shop.v1.Carts/Get", "query", true), ("shop.v1.Carts/Add", "query", true), ("shop.v2.Carts/Get", "query", false),
       ("shop.v1.Carts/Get", "mutation", false),
@@ -104,7 +105,7 @@ struct ManifestConnectTests {
     #expect(plan.active(.http).map(\.name) == (matches ? ["a"] : []))
   }
 
-  @Test("J4.63: a manifest of the wrong protocol is refused at its protocol")
+  @Test("a manifest of the wrong protocol is refused at its protocol", .rule("connect.63"))
   func protocols() throws {
     let connect = try Manifest(text: "carabiner: 1\nprotocol: connect")
     let graphQL = try Manifest(text: "carabiner: 1")

@@ -1,5 +1,6 @@
 import Carabiner
 import CarabinerManifest
+import TestTools
 import Testing
 
 @Suite("Manifests: plugins with URLs")
@@ -17,7 +18,7 @@ struct ManifestDownloadTests {
   }
 
   @Test(
-    "E9: https to any host, and http to this machine",
+    "https to any host, and http to this machine", .rule("fleet.9"),
     arguments: [
       "https://h/a.so", "HTTPS://h:8443/a.so?v=1", "http://localhost/a.so", "http://127.0.0.1:80/a.so", "http://127.8.9.10/a.so",
       "http://[::1]:8080/a.so",
@@ -26,12 +27,12 @@ struct ManifestDownloadTests {
     #expect(try manifest(url).plugins[0].source == .url(url, pin: Self.digest))
   }
 
-  @Test("E9: the digest is the pin, in lower case")
+  @Test("the digest is the pin, in lower case", .rule("fleet.9"))
   func pin() throws {
     #expect(try manifest(digest: Self.digest.uppercased()).plugins[0].source == .url("https://h/a.so", pin: Self.digest))
   }
 
-  @Test("E9: the entry with the longest prefix of a URL counts")
+  @Test("the entry with the longest prefix of a URL counts", .rule("fleet.9"))
   func prefixes() throws {
     let manifest = try manifest(
       "https://h/x/a.so",
@@ -43,7 +44,7 @@ struct ManifestDownloadTests {
     #expect(manifest.warnings.map { "\($0.pointer) \($0.code)" } == ["/downloads/0 unusedSetting", "/downloads/2 unusedSetting"])
   }
 
-  @Test("E9: a change of the URL, the digest or the headers is a difference")
+  @Test("a change of the URL, the digest or the headers is a difference", .rule("fleet.9"))
   func differences() throws {
     let other = String(repeating: "cd", count: 32)
     func lines(_ next: Manifest) throws -> [String] { ManifestDifference(from: try manifest(), to: next).lines }
@@ -55,7 +56,7 @@ struct ManifestDownloadTests {
     #expect(try lines(file) == ["~ plugin a: its source"])
   }
 
-  @Test("E9: the file of certificate authorities is watched with the manifest")
+  @Test("the file of certificate authorities is watched with the manifest", .rule("fleet.9"))
   func watched() throws {
     let folder = "\(ManifestFixtures.folder)/accepted"
     let named = try #require(Manifest.namedFiles(path: "\(folder)/everything.json"))

@@ -1,6 +1,7 @@
 import CarabinerFleet
 import CarabinerManifest
 import CarabinerWire
+import TestTools
 import Testing
 
 @Suite("Manifests: the plan of a roll-out")
@@ -9,7 +10,7 @@ struct ManifestFleetTests {
     try ManifestFixtures.manifest("carabiner: 1\n\(text)").fleet
   }
 
-  @Test("E13: fleet has stages, hold, halt-after, on-halt and promote")
+  @Test("fleet has stages, hold, halt-after, on-halt and promote", .rule("fleet.13"))
   func keys() throws {
     let plan = try plan("fleet: {stages: [0.5%, 25.25%, 100%], hold: 90s, halt-after: 3, on-halt: stay, promote: operator}")
     let stages = [Share(hundredths: 50), Share(hundredths: 2525), .all].compactMap(\.self)
@@ -19,20 +20,20 @@ struct ManifestFleetTests {
     #expect(try self.plan("fleet: {hold: 0s, stages: [100.00%]}")?.hold == .zero)
   }
 
-  @Test("E13: without keys the plan is the standard one, and without fleet there is none")
+  @Test("without keys the plan is the standard one, and without fleet there is none", .rule("fleet.13"))
   func defaults() throws {
     #expect(try plan("fleet: {}") == .standard)
     #expect(try plan("") == nil)
     #expect(RolloutPlan.standard.stages.map(\.description) == ["10%", "50%", "100%"])
   }
 
-  @Test("E13: a change of the plan is a difference")
+  @Test("a change of the plan is a difference", .rule("fleet.13"))
   func difference() throws {
     let (old, new) = (try ManifestFixtures.manifest("carabiner: 1"), try ManifestFixtures.manifest("carabiner: 1\nfleet: {}"))
     #expect(ManifestDifference(from: old, to: new).lines == ["~ fleet"])
   }
 
-  @Test("E13: the schema has the defaults and the words of the rule")
+  @Test("the schema has the defaults and the words of the rule", .rule("fleet.13"))
   func schema() throws {
     let fleet = try JSONValue(parsing: Manifest.schema)["properties"]?["fleet"]?["properties"]
     let standard = RolloutPlan.standard

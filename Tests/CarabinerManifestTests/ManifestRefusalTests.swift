@@ -1,5 +1,6 @@
 import CarabinerManifest
 import CarabinerWire
+import TestTools
 import Testing
 
 /// A manifest with one mistake, and the expected problem.
@@ -252,7 +253,7 @@ struct ManifestRefusalTests {
     + Refusal.upstreams
     + chains
 
-  @Test("each mistake is reported as the only problem", arguments: all)
+  @Test("each mistake is reported as the only problem", .rule("convention.1"), arguments: all)
   func refusal(_ refusal: Refusal) throws {
     let problems = ManifestFixtures.problems(refusal.text)
     #expect(problems.count == 1, "\(problems)")

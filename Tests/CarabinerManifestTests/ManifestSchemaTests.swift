@@ -43,7 +43,7 @@ struct ManifestSchemaTests {
     }
   }
 
-  @Test("G1, C6: no key and no named value is one that tools for YAML 1.1 turn into a boolean")
+  @Test("no key and no named value is one that tools for YAML 1.1 turn into a boolean", .rule("convention.6"))
   func booleans() throws {
     var words: Set<String> = []
     collect(document, into: &words)
@@ -78,11 +78,11 @@ struct ManifestSchemaTests {
   /// Mistakes that a schema cannot describe: a duration above the limit, NUL in a path, a number that depends on another place.
   private static let semantic: Set<String> = [
     "settings: {timeout: 900h}", "NUL in a path", "NUL in the store's file", "a policy with an argument too many",
-    "a policy for a type without a key", "B27: too little memory", "too small an arena", "too large an arena",
+    "a policy for a type without a key", "too little memory", "too small an arena", "too large an arena",
     "a number too high for a user", "an age of two days",
-    "a number too high for a user", "G12: a rule with an unknown upstream", "a range of statuses that ends before it begins",
-    "upstreams for calls", "1.8: a CIDR with host bits", "G17: a prefix that is too long", "an address with a high port",
-    "G17: the PROXY protocol without trusted proxies", "a budget above 10s", "an authority without TLS",
+    "a number too high for a user", "a rule with an unknown upstream", "a range of statuses that ends before it begins",
+    "upstreams for calls", "a CIDR with host bits", "a prefix that is too long", "an address with a high port",
+    "the PROXY protocol without trusted proxies", "a budget above 10s", "an authority without TLS",
     "a near age above the time to live", "fleet: stages that do not grow", "fleet: stages that are the same",
     "fleet: stages that end early", "sync below 10ms", "sync above 10s", "budget above 10s", "keep below a lease",
     "keep above 30 days", "a size above 16MiB",

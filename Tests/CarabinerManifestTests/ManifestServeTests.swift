@@ -1,12 +1,13 @@
 import CarabinerManifest
 import CarabinerWire
+import TestTools
 import Testing
 
 @Suite("A manifest decides which clients a gateway serves")
 struct ManifestServeTests {
   private func serve(_ text: String) throws -> Manifest.Serve { try Manifest(text: "carabiner: 1\nserve:\n  \(text)").serve }
 
-  @Test("G19: all keys of serve.cors are read, and each has its default")
+  @Test("all keys of serve.cors are read, and each has its default", .rule("gateway.19"))
   func cors() throws {
     let cors = try #require(
       serve(
@@ -24,7 +25,7 @@ struct ManifestServeTests {
     #expect(try Manifest(text: "carabiner: 1").serve.cors == nil)
   }
 
-  @Test("G20: all keys of serve.compression are read, and each has its default")
+  @Test("all keys of serve.compression are read, and each has its default", .rule("gateway.20"))
   func compression() throws {
     let compression = try #require(serve("compression: {encodings: [gzip], minimum: 4KiB, level: 6}").compression)
     #expect(compression.encodings == [.gzip] && compression.minimumBytes == 4096 && compression.level == 6)
@@ -33,13 +34,14 @@ struct ManifestServeTests {
     #expect(try Manifest(text: "carabiner: 1").serve.compression == nil)
   }
 
-  @Test("G18: serve.paths lists the paths, and is nil without the key")
+  @Test("serve.paths lists the paths, and is nil without the key", .rule("gateway.18"))
   func paths() throws {
     #expect(try serve("paths: [/graphql, /public/graphql]").paths == ["/graphql", "/public/graphql"])
     #expect(try Manifest(text: "carabiner: 1").serve.paths == nil)
   }
 
-  @Test("G17: the networks of trusted proxies and the fields for the upstream are read, and are nil without the keys")
+  @Test(
+    "the networks of trusted proxies and the fields for the upstream are read, and are nil without the keys", .rule("gateway.17"))
   func proxies() throws {
     let serve = try serve("{trusted-proxies: [10.0.0.0/8, '::1'], forwarded-fields: true}")
     #expect(serve.trustedProxies?.map(\.description) == ["10.0.0.0/8", "::1/128"])
@@ -48,7 +50,7 @@ struct ManifestServeTests {
     #expect(least.trustedProxies == nil && least.sendsForwardedFields == nil && least.listeners == nil)
   }
 
-  @Test("G14: all keys of serve.listeners are read, and each has its default")
+  @Test("all keys of serve.listeners are read, and each has its default", .rule("gateway.14"))
   func listeners() throws {
     let manifest = try ManifestFixtures.manifest(
       """
@@ -81,7 +83,8 @@ struct ManifestServeTests {
   }
 
   @Test(
-    "G15: each limit has the key of its flag, and its default is a value that a manifest may have", arguments: ServeLimit.allCases
+    "each limit has the key of its flag, and its default is a value that a manifest may have", .rule("gateway.15"),
+    arguments: ServeLimit.allCases
   )
   func limits(limit: ServeLimit) throws {
     let text =
@@ -102,7 +105,7 @@ struct ManifestServeTests {
     #expect(try serve("limits: {\(limit.rawValue): \(usual.text(of: limit.kind))}").limits[limit] == usual)
   }
 
-  @Test("G22, G23: all keys of serve.operations are read, and each has its default")
+  @Test("all keys of serve.operations are read, and each has its default", .rule("gateway.22", "gateway.23"))
   func operations() throws {
     let manifest = try ManifestFixtures.manifest(
       """

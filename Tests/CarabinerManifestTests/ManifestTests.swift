@@ -76,7 +76,7 @@ struct ManifestTests {
     #expect(error.problems.map { $0.position?.description } == ["line \(line), column \(column)"], "\(error)")
   }
 
-  @Test("E2, E3, E4: settings and built-ins set GET, client awareness and persisted queries")
+  @Test("settings and built-ins set GET, client awareness and persisted queries", .rule("request.2", "request.3", "request.4"))
   func wireOptions() throws {
     #expect(try Manifest(text: "carabiner: 1").wireOptions == WireOptions())
     let manifest = try Manifest(
@@ -92,7 +92,7 @@ struct ManifestTests {
           clientAwareness: ClientAwareness(applicationName: "shop", applicationVersion: "3"), subscriptionFormat: .events))
   }
 
-  @Test("D1, D6, D7: built-ins set the store's file, keys, policies and ages")
+  @Test("built-ins set the store's file, keys, policies and ages", .rule("store.1", "store.6", "store.7"))
   func store() throws {
     #expect(try Manifest(text: "carabiner: 1").store == Manifest.Store())
     let manifest = try Manifest(
@@ -171,7 +171,7 @@ struct ManifestTests {
   }
 
   @Test(
-    "R20: stored responses are warned about if a forwarded field may identify a client",
+    "stored responses are warned about if a forwarded field may identify a client", .rule("redis.20"),
     arguments: [
       ("[authorization]", true), ("[Accept-Language, COOKIE]", true), (#"["x-*"]"#, true), (#"["auth*"]"#, true),
       (#"["x-tenant-*"]"#, true), ("[X-User]", true), ("[]", false), ("[x-request-id]", false),

@@ -1,14 +1,15 @@
 import CarabinerManifest
 import CarabinerWire
+import TestTools
 import Testing
 
-@Suite("A manifest configures a WebSocket for subscriptions (SEMANTICS I)")
+@Suite("A manifest configures a WebSocket for subscriptions")
 struct ManifestWebSocketTests {
   private func manifest(_ webSocket: String) throws -> Manifest {
     try Manifest(text: "carabiner: 1\nsettings:\n  websocket: \(webSocket)")
   }
 
-  @Test("I1, I3: all keys are read")
+  @Test("all keys are read", .rule("websocket.1", "websocket.3"))
   func everything() throws {
     let settings = try #require(
       manifest(

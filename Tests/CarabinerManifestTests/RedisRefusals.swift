@@ -14,7 +14,7 @@ extension Refusal {
     .redis(name, "{urls: ['redis://localhost'], \(text)}", code, pointer, fragment)
   }
 
-  /// FLEET C1, R1 and 2.6: all mistakes in the settings of a store in Redis.
+  /// All mistakes in the settings of a store in Redis.
   static let redisStores: [Refusal] = [
     .redis("a store in Redis as text", "redis://localhost", .wrongType, "", "an object, and is a string"),
     .redis("no servers", "{}", .missing, "", "the servers are missing; write urls:"),

@@ -8,7 +8,7 @@ extension Refusal {
     Refusal(name, "carabiner: 1\nserve: {\(text)}", code, "/serve\(pointer)", fragment)
   }
 
-  /// Mistakes in what a gateway decides about clients (C1, G19 to G23).
+  /// Mistakes in what a gateway decides about clients.
   static let clients: [Refusal] = [
     serve("cors as a text", "cors: '*'", .wrongType, "/cors", "must be an object"),
     serve("cors without origins", "cors: {credentials: true}", .missing, "/cors", "the origins are missing"),

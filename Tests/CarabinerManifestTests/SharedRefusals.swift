@@ -19,7 +19,7 @@ extension Refusal {
       name, "shared: {urls: ['redis://a']}, idempotency: {\(key): \(text)}", .invalidValue, "/idempotency/\(key)", fragment)
   }
 
-  /// FLEET C1, R22, R23 and 2.6: all mistakes in what gateways share.
+  /// All mistakes in what gateways share.
   static let sharedStates: [Refusal] = [
     serve("shared as a URL", "shared: 'redis://a'", .wrongType, "/shared", "must be an object"),
     serve("shared without servers", "shared: {}", .missing, "/shared", "the servers are missing"),

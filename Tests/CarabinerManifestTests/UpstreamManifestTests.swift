@@ -1,11 +1,13 @@
 import Carabiner
 import CarabinerABI
 import CarabinerManifest
+import TestTools
 import Testing
 
 @Suite("Upstreams of a manifest")
 struct UpstreamManifestTests {
-  @Test("G4, G8, G10, G11: an upstream with endpoints alone has the documented defaults")
+  @Test(
+    "an upstream with endpoints alone has the documented defaults", .rule("gateway.4", "gateway.8", "gateway.10", "gateway.11"))
   func defaults() throws {
     let manifest = try ManifestFixtures.manifest("{carabiner: 1, upstreams: {main: {endpoints: ['http://a/', 'http://b/']}}}")
     let upstream = try #require(manifest.upstreams.first)
@@ -27,7 +29,7 @@ struct UpstreamManifestTests {
     #expect(upstream.breaker == nil)
   }
 
-  @Test("G10: ejection is off for one endpoint, and with none")
+  @Test("ejection is off for one endpoint, and with none", .rule("gateway.10"))
   func outliers() throws {
     let manifest = try ManifestFixtures.manifest(
       """
@@ -40,7 +42,7 @@ struct UpstreamManifestTests {
     #expect(manifest.upstreams.map { $0.outliers?.failures } == [nil, 2, nil])
   }
 
-  @Test("G12: of each setting, the first rule that matches and names it wins")
+  @Test("of each setting, the first rule that matches and names it wins", .rule("gateway.12"))
   func settings() throws {
     let manifest = try ManifestFixtures.manifest(
       """
@@ -63,7 +65,7 @@ struct UpstreamManifestTests {
     #expect(rules.hasPaths && rules.hasSettings)
   }
 
-  @Test("C1: a changed, a new and a removed upstream are lines of a reload's difference")
+  @Test("a changed, a new and a removed upstream are lines of a reload's difference", .rule("convention.1"))
   func difference() throws {
     let old = try ManifestFixtures.manifest(
       "{carabiner: 1, upstreams: {a: {endpoints: ['http://a/']}, b: {endpoints: ['http://b/']}}}")

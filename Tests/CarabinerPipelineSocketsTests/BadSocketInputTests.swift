@@ -4,10 +4,11 @@ import Dispatch
 import Foundation
 import ScriptedServer
 import ScriptedSocket
+import TestTools
 import Testing
 
 /// Servers and settings that are wrong. Each one ends with one clear error, and none with a hang.
-@Suite("Bad input to a WebSocketTransport of 0.3x (SEMANTICS-OLDER J2)", .timeLimit(.minutes(2)))
+@Suite("Bad input to a WebSocketTransport of 0.3x", .timeLimit(.minutes(2)))
 struct BadSocketInputTests {
   /// The words of a subscription to a server that does this after the operation was sent.
   private func words(_ count: Int = 1, _ script: @escaping @Sendable (SocketPeer, String) throws -> Void) async throws -> [String]
@@ -23,7 +24,7 @@ struct BadSocketInputTests {
     return withExtendedLifetime(transport) { words }
   }
 
-  @Test("J2, bad input: connection_error in place of the acknowledgement fails the operation, and the delegate gets it")
+  @Test("connection_error in place of the acknowledgement fails the operation, and the delegate gets it")
   func refused() async throws {
     let server = try ScriptedServer.sockets { socket in
       try socket.upgrade()
@@ -40,7 +41,7 @@ struct BadSocketInputTests {
     #expect(!transport.isConnected())
   }
 
-  @Test("J2, bad input: without an acknowledgement the operation fails")
+  @Test("without an acknowledgement the operation fails")
   func noAcknowledgement() async throws {
     let server = try ScriptedServer.sockets { socket in
       try socket.upgrade()
@@ -50,7 +51,7 @@ struct BadSocketInputTests {
     #expect(await transport.start(Count()).call.words(1) == ["acknowledgementTimeout"])
   }
 
-  @Test("J2, bad input: a keep-alive before the acknowledgement changes nothing")
+  @Test("a keep-alive before the acknowledgement changes nothing")
   func earlyKeepAlive() async throws {
     let server = try ScriptedServer.sockets { socket in
       try socket.upgrade()
@@ -63,13 +64,13 @@ struct BadSocketInputTests {
   }
 
   @Test(
-    "J2.19: a message that is not one of the protocol closes the connection with an error",
+    "a message that is not one of the protocol closes the connection with an error", .rule("legacy.19"),
     arguments: ["{", "[]", #"{"id":1,"type":"data","payload":{"data":{"count":1}}}"#])
   func malformed(message: String) async throws {
     #expect(try await words { socket, _ in try socket.send(message) } == ["invalidMessage"])
   }
 
-  @Test("J2.19: a message of an unknown type affects no operation")
+  @Test("a message of an unknown type affects no operation", .rule("legacy.19"))
   func unknownType() async throws {
     let words = try await words { socket, id in
       try socket.send(#"{"type":"nonsense"}"#)
@@ -79,14 +80,14 @@ struct BadSocketInputTests {
   }
 
   @Test(
-    "J2, bad input: a result without payload, or with one that is not a response, fails its operation",
+    "a result without payload, or with one that is not a response, fails its operation",
     arguments: ["", #","payload":7"#])
   func noResponse(payload: String) async throws {
     let words = try await words { socket, id in try socket.send(#"{"id":"\#(id)","type":"data"\#(payload)}"#) }
     #expect(words.count == 1 && words[0] != "no data", "\(words)")
   }
 
-  @Test("J2, bad input: binary frames and frames over the limit are refused")
+  @Test("binary frames and frames over the limit are refused")
   func frames() async throws {
     #expect(try await words { socket, _ in try socket.send(SocketPeer.Opcode.binary, [1, 2]) } == ["invalidMessage"])
     let server = try ScriptedServer.sockets { socket in
@@ -100,7 +101,8 @@ struct BadSocketInputTests {
   }
 
   @Test(
-    "J2.21, bad input: a close code that another connection would repeat is the error of each operation, and the server is left",
+    "a close code that another connection would repeat is the error of each operation, and the server is left",
+    .rule("legacy.21"),
     arguments: [
       (4400, "badRequest"), (4401, "unauthorized"), (4403, "forbidden"), (4406, "subprotocolRefused"), (4409, "subscriberExists"),
       (4429, "tooManyInitialisations"), (4500, "serverFailed"),
@@ -125,7 +127,7 @@ struct BadSocketInputTests {
   }
 
   @Test(
-    "J2.20, bad input: after any other close code a subscription goes on over a new connection, and its handler hears nothing",
+    "after any other close code a subscription goes on over a new connection, and its handler hears nothing", .rule("legacy.20"),
     arguments: [4408, 4499, 4999, 1011] as [UInt16])
   func passingClosing(number: UInt16) async throws {
     let connections = Journal()
@@ -143,7 +145,7 @@ struct BadSocketInputTests {
   }
 
   @Test(
-    "J2.21, bad input: without reconnecting, any close code is the error of the operation",
+    "without reconnecting, any close code is the error of the operation", .rule("legacy.21"),
     arguments: [(4408, "acknowledgementTimeout"), (4499, "closed")] as [(UInt16, String)])
   func passingClosingOnce(number: UInt16, code: String) async throws {
     let server = try ScriptedServer.sockets { socket in
@@ -157,7 +159,7 @@ struct BadSocketInputTests {
     #expect(server.connections == 1)
   }
 
-  @Test("J2, bad input: a message nested 100,000 levels deep closes the connection with an error")
+  @Test("a message nested 100,000 levels deep closes the connection with an error")
   func nested() async throws {
     let (opening, closing) = (String(repeating: "[", count: 100_000), String(repeating: "]", count: 100_000))
     for data in [#"{"a":\#(opening)\#(closing)}"#, opening] {
@@ -168,7 +170,7 @@ struct BadSocketInputTests {
     }
   }
 
-  @Test("J2, bad input: a server that closes after each acknowledgement is left after the core's number of attempts")
+  @Test("a server that closes after each acknowledgement is left after the core's number of attempts")
   func endless() async throws {
     let server = try ScriptedServer.sockets { socket in
       try socket.begin()
@@ -180,7 +182,7 @@ struct BadSocketInputTests {
   }
 
   @Test(
-    "J2, bad input: a URL of http and a malformed header fail each operation",
+    "a URL of http and a malformed header fail each operation",
     arguments: [("http://127.0.0.1:1", "x", "unsupportedURL"), ("ws://127.0.0.1:1", "a\r\nb: c", "invalidHeader")])
   func settings(url: String, header: String, code: String) async throws {
     var request = URLRequest(url: try #require(URL(string: url)))
@@ -193,7 +195,7 @@ struct BadSocketInputTests {
     #expect(!transport.isConnected())
   }
 
-  @Test("J2, bad input: a slow handler slows the server down, so that few of 10,000 results are in memory")
+  @Test("a slow handler slows the server down, so that few of 10,000 results are in memory")
   func burst() async throws {
     let blocked = Gate()
     let server = try ScriptedServer.sockets { socket in

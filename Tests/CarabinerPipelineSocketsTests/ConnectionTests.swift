@@ -6,12 +6,12 @@ import ScriptedSocket
 import TestTools
 import Testing
 
-@Suite("The connection of a WebSocketTransport of 0.3x (SEMANTICS-OLDER J2)", .timeLimit(.minutes(2)))
+@Suite("The connection of a WebSocketTransport of 0.3x", .timeLimit(.minutes(2)))
 struct ConnectionTests {
   private let journal = Journal()
 
   @Test(
-    "J2.11: connection_init carries the payload, and no member for nil",
+    "connection_init carries the payload, and no member for nil", .rule("legacy.11"),
     arguments: [([:], "{}"), (["token": "t"], #"{"token":"t"}"#), (nil, "none")] as [(JSONEncodableDictionary?, String)])
   func payload(payload: JSONEncodableDictionary?, text: String) async throws {
     let server = try ScriptedServer.sockets { [journal] socket in
@@ -26,7 +26,7 @@ struct ConnectionTests {
     #expect(await eventually { transport.isConnected() })
   }
 
-  @Test("J2.12: the connection opens when the transport is made, or with the first operation, or on request")
+  @Test("the connection opens when the transport is made, or with the first operation, or on request", .rule("legacy.12"))
   func connectOnInit() async throws {
     let server = try ScriptedServer.sockets { socket in
       try socket.begin()
@@ -48,7 +48,7 @@ struct ConnectionTests {
     #expect(server.connections == 3)
   }
 
-  @Test("J2.13: operations wait for the acknowledgement in their order")
+  @Test("operations wait for the acknowledgement in their order", .rule("legacy.13"))
   func order() async throws {
     let started = Gate()
     let server = try ScriptedServer.sockets { [journal] socket in
@@ -69,7 +69,9 @@ struct ConnectionTests {
     for call in calls { #expect(await call.call.words(1) == ["1"]) }
   }
 
-  @Test("J2.20: a lost connection is opened again, subscriptions and queries are sent again, and no handler sees an error")
+  @Test(
+    "a lost connection is opened again, subscriptions and queries are sent again, and no handler sees an error",
+    .rule("legacy.20"))
   func reconnect() async throws {
     let server = try ScriptedServer.sockets { [journal] socket in
       try socket.begin()
@@ -89,7 +91,7 @@ struct ConnectionTests {
     #expect(journal.entries == ["1 2", "3 4"])
   }
 
-  @Test("J2.20: a mutation that was sent when the connection broke is not sent again")
+  @Test("a mutation that was sent when the connection broke is not sent again", .rule("legacy.20"))
   func mutation() async throws {
     let server = try ScriptedServer.sockets { [journal] socket in
       try socket.begin()
@@ -100,7 +102,7 @@ struct ConnectionTests {
     #expect(journal.entries == ["1"])
   }
 
-  @Test("J2.21: without reconnecting each operation fails once, and a later one connects again")
+  @Test("without reconnecting each operation fails once, and a later one connects again", .rule("legacy.21"))
   func noReconnect() async throws {
     let server = try ScriptedServer.sockets { socket in
       try socket.begin()
@@ -116,7 +118,7 @@ struct ConnectionTests {
     #expect(server.connections == 2)
   }
 
-  @Test("J2.22: a pause closes with 1000 and is silent, and resuming sends what waited")
+  @Test("a pause closes with 1000 and is silent, and resuming sends what waited", .rule("legacy.22"))
   func pause() async throws {
     let server = try ScriptedServer.sockets { [journal] socket in
       try socket.begin()
@@ -143,7 +145,7 @@ struct ConnectionTests {
     #expect(await first.call.words(2) == ["1", "2"])
   }
 
-  @Test("J2.23: closing ends the connection with 1000, and every operation fails once, later ones too")
+  @Test("closing ends the connection with 1000, and every operation fails once, later ones too", .rule("legacy.23"))
   func close() async throws {
     let server = try ScriptedServer.sockets { [journal] socket in
       try socket.begin()
@@ -172,7 +174,7 @@ struct ConnectionTests {
     #expect(waiting.call.words == ["shutDown"])
   }
 
-  @Test("J2.23: an error of closing arrives, also if the transport is released at once")
+  @Test("an error of closing arrives, also if the transport is released at once", .rule("legacy.23"))
   func closeAndRelease() async throws {
     let server = try ScriptedServer.sockets { socket in
       try socket.begin()
@@ -185,7 +187,7 @@ struct ConnectionTests {
     #expect(await call.call.words(1) == ["shutDown"])
   }
 
-  @Test("J2.24: the next connection has the new headers and payload, and opens when the old one is gone")
+  @Test("the next connection has the new headers and payload, and opens when the old one is gone", .rule("legacy.24"))
   func credentials() async throws {
     let server = try ScriptedServer.sockets { [journal] socket in
       let token = socket.request.header("X-Token") ?? "none"
@@ -212,7 +214,7 @@ struct ConnectionTests {
       ])
   }
 
-  @Test("J2.26: isConnected follows the connection, and the handler of a ping runs when the ping is written")
+  @Test("isConnected follows the connection, and the handler of a ping runs when the ping is written", .rule("legacy.26"))
   func ping() async throws {
     let server = try ScriptedServer.sockets { [journal] socket in
       try socket.begin()
@@ -232,7 +234,7 @@ struct ConnectionTests {
     #expect(!transport.enableSOCKSProxy)
   }
 
-  @Test("J2.27: releasing the transport closes the connection, and a subscription ends without a callback")
+  @Test("releasing the transport closes the connection, and a subscription ends without a callback", .rule("legacy.27"))
   func release() async throws {
     let server = try ScriptedServer.sockets { [journal] socket in
       try socket.begin()
@@ -252,7 +254,7 @@ struct ConnectionTests {
     subscription.cancellable.cancel()
   }
 
-  @Test("J2.27: a query keeps the connection until it is answered")
+  @Test("a query keeps the connection until it is answered", .rule("legacy.27"))
   func queryKeeps() async throws {
     let released = Gate()
     let server = try ScriptedServer.sockets { [journal] socket in
@@ -272,7 +274,7 @@ struct ConnectionTests {
     #expect(await journal.entries(2) == ["asked", "closed with 1000"])
   }
 
-  @Test("J2.23: while a hundred threads subscribe and cancel, closing gives each operation at most one error")
+  @Test("while a hundred threads subscribe and cancel, closing gives each operation at most one error", .rule("legacy.23"))
   func threads() async throws {
     let server = try ScriptedServer.sockets { socket in
       try socket.begin()
@@ -317,9 +319,10 @@ final class Listener: WebSocketTransportDelegate {
   }
 }
 
-@Suite("The delegate of a WebSocketTransport of 0.3x (SEMANTICS-OLDER J2)", .timeLimit(.minutes(2)))
+@Suite("The delegate of a WebSocketTransport of 0.3x", .timeLimit(.minutes(2)))
 struct SocketDelegateTests {
-  @Test("J2.25: the delegate hears of connect, disconnect and reconnect, in that order, and of closing without an error")
+  @Test(
+    "the delegate hears of connect, disconnect and reconnect, in that order, and of closing without an error", .rule("legacy.25"))
   func order() async throws {
     let heard = Gate()
     let server = try ScriptedServer.sockets { socket in
@@ -345,7 +348,7 @@ struct SocketDelegateTests {
     #expect(transport.delegate === listener)
   }
 
-  @Test("J2.25, J2.27: the transport keeps no delegate, and may be released in its methods")
+  @Test("the transport keeps no delegate, and may be released in its methods", .rule("legacy.25", "legacy.27"))
   func weakDelegate() async throws {
     let server = try ScriptedServer.sockets { socket in
       try socket.begin()

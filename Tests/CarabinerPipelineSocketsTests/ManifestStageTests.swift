@@ -7,7 +7,7 @@ import ScriptedSocket
 import TestTools
 import Testing
 
-@Suite("Plugins of a manifest over a WebSocketTransport of 0.3x (SEMANTICS-OLDER J2)", .timeLimit(.minutes(5)))
+@Suite("Plugins of a manifest over a WebSocketTransport of 0.3x", .timeLimit(.minutes(5)))
 struct ManifestStageTests {
   private let folder: FixturePlugin.Folder
 
@@ -39,7 +39,8 @@ struct ManifestStageTests {
   }
 
   @Test(
-    "J2.14: a plugin in C drops every second result of a subscription, and only the others reach the store and the handler")
+    "a plugin in C drops every second result of a subscription, and only the others reach the store and the handler",
+    .rule("legacy.14"))
   func drops() async throws {
     let server = try ScriptedServer.sockets { socket in
       try socket.begin()
@@ -56,7 +57,7 @@ struct ManifestStageTests {
     #expect(transport.skippedStages.isEmpty)
   }
 
-  @Test("J2.14: a query passes the plugin too, and the result that the plugin makes is that of the call")
+  @Test("a query passes the plugin too, and the result that the plugin makes is that of the call", .rule("legacy.14"))
   func replaces() async throws {
     let server = try ScriptedServer.sockets { socket in
       try socket.begin()
@@ -70,7 +71,7 @@ struct ManifestStageTests {
     #expect(words.first?.contains(#""seq":0"#) == true, "\(words)")
   }
 
-  @Test("J2.14: an HTTP stage of the manifest is warned about once by its name, and does not run")
+  @Test("an HTTP stage of the manifest is warned about once by its name, and does not run", .rule("legacy.14"))
   func warning() async throws {
     let server = try ScriptedServer.sockets { socket in
       try socket.begin()

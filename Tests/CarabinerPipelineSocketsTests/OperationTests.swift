@@ -7,11 +7,11 @@ import ScriptedSocket
 import TestTools
 import Testing
 
-@Suite("Operations of a WebSocketTransport of 0.3x (SEMANTICS-OLDER J2)", .timeLimit(.minutes(2)))
+@Suite("Operations of a WebSocketTransport of 0.3x", .timeLimit(.minutes(2)))
 struct OperationTests {
   private let journal = Journal()
 
-  @Test("J2.10: uploads are refused, because the transport has none")
+  @Test("uploads are refused, because the transport has none", .rule("legacy.10"))
   func uploads() async throws {
     let server = try ScriptedServer.sockets { _ in }
     let client = ApolloClient(networkTransport: WebSocketTransport.to(server))
@@ -21,7 +21,8 @@ struct OperationTests {
   }
 
   @Test(
-    "J2.13: an operation is sent as the body creator makes it, with its identifier if that is wanted", arguments: [true, false])
+    "an operation is sent as the body creator makes it, with its identifier if that is wanted", .rule("legacy.13"),
+    arguments: [true, false])
   func body(sendsIdentifiers: Bool) async throws {
     let server = try ScriptedServer.sockets { [journal] socket in
       try socket.begin()
@@ -38,7 +39,7 @@ struct OperationTests {
     #expect(payload["extensions"] == nil)
   }
 
-  @Test("J2.8, J2.13: a document that a stage has replaced is sent without the identifier of the operation")
+  @Test("a document that a stage has replaced is sent without the identifier of the operation", .rule("legacy.8", "legacy.13"))
   func replacedDocument() async throws {
     let server = try ScriptedServer.sockets { [journal] socket in
       try socket.begin()
@@ -53,7 +54,8 @@ struct OperationTests {
     #expect(payload["query"]?.string == "query Identified { other }" && payload["id"] == nil)
   }
 
-  @Test("J2.15: callbacks run on the queue of the caller, and results are published under the identifier of the caller")
+  @Test(
+    "callbacks run on the queue of the caller, and results are published under the identifier of the caller", .rule("legacy.15"))
   func callers() async throws {
     let server = try ScriptedServer.sockets { socket in
       try socket.begin()
@@ -80,7 +82,7 @@ struct OperationTests {
     #expect(await transport.start(CountQuery(), .returnCacheDataDontFetch).call.words(1) == ["1"])
   }
 
-  @Test("J2.16: cancelling sends stop once, and nothing is delivered afterwards; so does unsubscribing by id")
+  @Test("cancelling sends stop once, and nothing is delivered afterwards; so does unsubscribing by id", .rule("legacy.16"))
   func cancelling() async throws {
     let server = try ScriptedServer.sockets { [journal] socket in
       try socket.begin()
@@ -110,7 +112,7 @@ struct OperationTests {
     #expect(second.call.words == ["1"])
   }
 
-  @Test("J2.17: a complete ends and frees its operation, and no callback comes")
+  @Test("a complete ends and frees its operation, and no callback comes", .rule("legacy.17"))
   func complete() async throws {
     let server = try ScriptedServer.sockets { socket in
       try socket.begin()
@@ -132,7 +134,8 @@ struct OperationTests {
     #expect(second.call.words == ["4"])
   }
 
-  @Test("J2.18, J2.19: an operation's error fails that one alone, and a message for an unknown id disturbs none")
+  @Test(
+    "an operation's error fails that one alone, and a message for an unknown id disturbs none", .rule("legacy.18", "legacy.19"))
   func errors() async throws {
     let server = try ScriptedServer.sockets { socket in
       try socket.begin()
@@ -153,7 +156,7 @@ struct OperationTests {
     #expect(words.count == 1 && words[0].contains("no such field"), "\(words)")
   }
 
-  @Test("J2.14: results pass the interceptors of the provider, and reach the store")
+  @Test("results pass the interceptors of the provider, and reach the store", .rule("legacy.14"))
   func provider() async throws {
     let server = try ScriptedServer.sockets { socket in
       try socket.begin()
@@ -167,7 +170,7 @@ struct OperationTests {
     #expect(server.connections == 1)
   }
 
-  @Test("J2.14: without a provider and a store, results are parsed only, and the core's limits apply")
+  @Test("without a provider and a store, results are parsed only, and the core's limits apply", .rule("legacy.14"))
   func noProvider() async throws {
     let server = try ScriptedServer.sockets { socket in
       try socket.begin()
@@ -178,7 +181,7 @@ struct OperationTests {
     #expect(await transport.start(CountQuery(), .default).call.words(1) == ["2"])
   }
 
-  @Test("J2.14: a GraphQL stage drops every second result, and an HTTP stage is reported because it does not run")
+  @Test("a GraphQL stage drops every second result, and an HTTP stage is reported because it does not run", .rule("legacy.14"))
   func stages() async throws {
     let server = try ScriptedServer.sockets { socket in
       try socket.begin()
@@ -193,7 +196,7 @@ struct OperationTests {
     #expect(transport.skippedStages == ["unseen"])
   }
 
-  @Test("J2.28: SplitNetworkTransport sends subscriptions one way and the rest the other, and has both names")
+  @Test("SplitNetworkTransport sends subscriptions one way and the rest the other, and has both names", .rule("legacy.28"))
   func split() async throws {
     let (http, sockets) = (Recording("shop", "1"), Recording("shop", "2"))
     let split = SplitNetworkTransport(uploadingNetworkTransport: http, webSocketNetworkTransport: sockets)

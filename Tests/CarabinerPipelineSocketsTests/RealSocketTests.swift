@@ -7,7 +7,7 @@ import TestTools
 import Testing
 
 /// Tests with strawberry on uvicorn.
-@Suite("A WebSocketTransport of 0.3x and a real server (SEMANTICS-OLDER J2)", .timeLimit(.minutes(3)))
+@Suite("A WebSocketTransport of 0.3x and a real server", .timeLimit(.minutes(3)))
 struct RealSocketTests {
   private func transport(
     _ server: StrawberryServer, _ dialect: WebSocketProtocol = .graphQLWS, payload: JSONEncodableDictionary? = [:]
@@ -21,7 +21,7 @@ struct RealSocketTests {
       connectingPayload: payload, webSocketProtocol: dialect, configuration: configuration)
   }
 
-  @Test("J2.10, J2.11: a subscription in both protocols", arguments: WebSocketProtocol.allCases)
+  @Test("a subscription in both protocols", .rule("legacy.10", "legacy.11"), arguments: WebSocketProtocol.allCases)
   func subscription(dialect: WebSocketProtocol) async throws {
     let server = try await StrawberryServer()
     let transport = try transport(server, dialect)
@@ -30,7 +30,7 @@ struct RealSocketTests {
   }
 
   // In the older protocol this server supports only subscriptions.
-  @Test("J2.10, J2.11: a query and a mutation, with the payload of connection_init")
+  @Test("a query and a mutation, with the payload of connection_init", .rule("legacy.10", "legacy.11"))
   func operations() async throws {
     let server = try await StrawberryServer()
     let transport = try transport(server, .graphQLTransportWS, payload: ["token": "from init"])
@@ -40,7 +40,7 @@ struct RealSocketTests {
     #expect(await transport.start(mutation).call.words(1) == [#"{"rename":{"title":"X"}}"#])
   }
 
-  @Test("J2.20: after the server was killed and started again a subscription goes on, and its handler saw no error")
+  @Test("after the server was killed and started again a subscription goes on, and its handler saw no error", .rule("legacy.20"))
   func restart() async throws {
     let server = try await StrawberryServer()
     let transport = try transport(server)
@@ -59,7 +59,7 @@ struct RealSocketTests {
     withExtendedLifetime(again) {}
   }
 
-  @Test("J2.28: the client of the samples subscribes over the socket and fetches over HTTP")
+  @Test("the client of the samples subscribes over the socket and fetches over HTTP", .rule("legacy.28"))
   func samples() async throws {
     let server = try await StrawberryServer()
     let network = SubscribingNetwork(

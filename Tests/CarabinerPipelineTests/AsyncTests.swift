@@ -6,9 +6,9 @@ import Synchronization
 import TestTools
 import Testing
 
-@Suite("Awaiting the results of a 1.x client (SEMANTICS-OLDER J1)", .timeLimit(.minutes(2)))
+@Suite("Awaiting the results of a 1.x client", .timeLimit(.minutes(2)))
 struct AsyncTests {
-  @Test("J1.34: a query and a mutation are awaited, and an error is thrown")
+  @Test("a query and a mutation are awaited, and an error is thrown", .rule("pipeline.34"))
   func values() async throws {
     let service = try Service { request, peer in
       try peer.json(
@@ -22,7 +22,7 @@ struct AsyncTests {
     await #expect(throws: LoginInterceptor.LoginError.self) { try await client.fetch(query: HeroQuery()) }
   }
 
-  @Test("J1.34: a query that is awaited goes on to its end after its first result")
+  @Test("a query that is awaited goes on to its end after its first result", .rule("pipeline.34"))
   func rest() async throws {
     let count = Atomic<Int>(1)
     let service = try Service { _, peer in
@@ -39,7 +39,7 @@ struct AsyncTests {
       })
   }
 
-  @Test("J1.34: the results of a subscription are a stream, which ends with it")
+  @Test("the results of a subscription are a stream, which ends with it", .rule("pipeline.34"))
   func stream() async throws {
     let service = try Service { _, peer in
       try peer.sendParts("multipart/mixed;boundary=\"-\";subscriptionSpec=1.0")
@@ -51,7 +51,7 @@ struct AsyncTests {
     #expect(counts == [1, 2, 3])
   }
 
-  @Test("J1.34: cancelling the task cancels the chain, and is thrown")
+  @Test("cancelling the task cancels the chain, and is thrown", .rule("pipeline.34"))
   func cancelled() async throws {
     let server = try ScriptedServer { peer in
       _ = try peer.request()

@@ -5,10 +5,11 @@ import ScriptedServer
 import TestTools
 import Testing
 
-@Suite("Bad input to a chain of this generation (SEMANTICS-OLDER J1.6)", .timeLimit(.minutes(2)))
+@Suite("Bad input to a chain of this generation", .timeLimit(.minutes(2)))
 struct BadInputTests {
   @Test(
-    "J1.49: an endpoint that is not a URL of HTTP is one error", arguments: ["ftp://127.0.0.1/", "file:///etc/hostname", "x:y"])
+    "an endpoint that is not a URL of HTTP is one error", .rule("pipeline.49"),
+    arguments: ["ftp://127.0.0.1/", "file:///etc/hostname", "x:y"])
   func endpoint(url: String) async throws {
     let transport = RequestChainNetworkTransport(
       interceptorProvider: DefaultInterceptorProvider(store: ApolloStore()), endpointURL: try #require(URL(string: url)))
@@ -19,7 +20,7 @@ struct BadInputTests {
     #expect(results.all.count == 1)
   }
 
-  @Test("J1.47: a file that vanishes between two attempts is an error of the second one")
+  @Test("a file that vanishes between two attempts is an error of the second one", .rule("pipeline.47"))
   func vanishedFile() async throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "pipeline-\(UUID().uuidString)")
     try Data("contents".utf8).write(to: path)
@@ -36,7 +37,7 @@ struct BadInputTests {
     #expect(service.server.requests.count == 1)
   }
 
-  @Test("J1.4: proceeding with the chain value of another request goes on in that request")
+  @Test("proceeding with the chain value of another request goes on in that request", .rule("pipeline.4"))
   func foreignChainValue() async {
     nonisolated(unsafe) var kept: StepCall?
     let first = TestCall([Step { call in unsafe kept = call }, ending("first")]).start()
@@ -51,7 +52,7 @@ struct BadInputTests {
   }
 
   @Test(
-    "J1.51, J1.53: a body in parts that never ends is an error at its limit, and the transfer is aborted",
+    "a body in parts that never ends is an error at its limit, and the transfer is aborted", .rule("pipeline.51", "pipeline.53"),
     arguments: [("200 OK", "partTooLarge"), ("500 Fault", "bodyTooLarge")])
   func endlessPart(status: String, error: String) async throws {
     let limits = PartLimits(maximumPartBytes: 100_000, maximumMergedBytes: 100_000)
@@ -66,7 +67,7 @@ struct BadInputTests {
   }
 
   @Test(
-    "J1.61: the limits of the core's parser apply to parts, unless the client has limits of its own",
+    "the limits of the core's parser apply to parts, unless the client has limits of its own", .rule("pipeline.61"),
     arguments: [(nil, "partTooLarge"), (PartLimits(), "server R2")] as [(PartLimits?, String)])
   func limitsOfStages(limits: PartLimits?, outcome: String) async throws {
     let stages = LimitedParser(limits: PartLimits(maximumPartBytes: 40))

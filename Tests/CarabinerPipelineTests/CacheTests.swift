@@ -6,7 +6,7 @@ import Synchronization
 import TestTools
 import Testing
 
-@Suite("The store of a 1.x client (SEMANTICS-OLDER J1)", .timeLimit(.minutes(2)))
+@Suite("The store of a 1.x client", .timeLimit(.minutes(2)))
 struct CacheTests {
   /// The results of a policy with a full and with an empty store, and how many requests were sent for each.
   static let policies: [(CarabinerPipeline.CachePolicy, full: [String], sent: Int, empty: String, sentOnMiss: Int)] = [
@@ -17,7 +17,7 @@ struct CacheTests {
     (.fetchIgnoringCacheCompletely, ["server R2"], 1, "server R2", 1),
   ]
 
-  @Test("J1.35: each row of the cache policy table, against a server", arguments: 0..<5)
+  @Test("each row of the cache policy table, against a server", .rule("pipeline.35"), arguments: 0..<5)
   func table(index: Int) async throws {
     let row = Self.policies[index]
     let service = try Service()
@@ -31,7 +31,7 @@ struct CacheTests {
     #expect(service.server.requests.count == before + row.sent)
   }
 
-  @Test("J1.35: a query that may only be read from the cache is not sent by a list that reads no cache")
+  @Test("a query that may only be read from the cache is not sent by a list that reads no cache", .rule("pipeline.35"))
   func neverSent() async throws {
     let service = try Service()
     let list: [any ApolloInterceptor] = [NetworkFetchInterceptor(client: URLSessionClient())]
@@ -43,7 +43,7 @@ struct CacheTests {
     #expect(service.server.connections == 0)
   }
 
-  @Test("J1.36: the result can be read from the store inside its own handler")
+  @Test("the result can be read from the store inside its own handler", .rule("pipeline.36"))
   func readInHandler() async throws {
     let service = try Service()
     let results = Results<HeroQuery.Data>()
@@ -54,7 +54,7 @@ struct CacheTests {
     #expect(await service.words(results, 1) == ["cache R2"])
   }
 
-  @Test("J1.36: a write that fails is counted, and the result goes on")
+  @Test("a write that fails is counted, and the result goes on", .rule("pipeline.36"))
   func failingWrite() async throws {
     let store = ApolloStore(cache: FailingCache())
     let server = try ScriptedServer(ScriptedServer.answering { _, peer in try peer.json(heroJSON) })
@@ -66,7 +66,7 @@ struct CacheTests {
     #expect(store.writeFailures == 1)
   }
 
-  @Test("J1.37: a mutation whose result is not published leaves the store alone", arguments: [true, false])
+  @Test("a mutation whose result is not published leaves the store alone", .rule("pipeline.37"), arguments: [true, false])
   func unpublished(isPublished: Bool) async throws {
     let service = try Service { request, peer in
       try peer.json(
@@ -80,7 +80,7 @@ struct CacheTests {
     #expect(await service.fetch(.returnCacheDataDontFetch) == ["cache \(isPublished ? "C3" : "R2")"])
   }
 
-  @Test("J1.19: a value of the cache is not delivered again by a retry, unless the cache policy was changed")
+  @Test("a value of the cache is not delivered again by a retry, unless the cache policy was changed", .rule("pipeline.19"))
   func notTwice() async throws {
     let service = try Service { request, peer in
       let isFirst = request.header("X-Again") == nil
@@ -93,7 +93,7 @@ struct CacheTests {
     await service.settle()
   }
 
-  @Test("J1.26: the additional error interceptor turns a 401 into a retry from the cache alone")
+  @Test("the additional error interceptor turns a 401 into a retry from the cache alone", .rule("pipeline.26"))
   func offline() async throws {
     let service = try Service { _, peer in try peer.json("{}", status: "401 No") }
     try await service.store.core.write(
@@ -104,7 +104,9 @@ struct CacheTests {
 
   // MARK: Watchers
 
-  @Test("J1.38: a watcher hears of another writer's change, from the cache, and not of its own fetch or of equal values")
+  @Test(
+    "a watcher hears of another writer's change, from the cache, and not of its own fetch or of equal values",
+    .rule("pipeline.38"))
   func watcher() async throws {
     let service = try Service()
     let results = Results<HeroQuery.Data>()
@@ -138,7 +140,7 @@ struct CacheTests {
     }
   }
 
-  @Test("J1.38: a change between the write of a fetch and its callback is delivered after it, for each fetch")
+  @Test("a change between the write of a fetch and its callback is delivered after it, for each fetch", .rule("pipeline.38"))
   func changeDuringFetch() async throws {
     let service = try Service()
     service.provider.last = [ChangeAfterWrite(store: service.store)]
@@ -154,7 +156,7 @@ struct CacheTests {
     watcher.cancel()
   }
 
-  @Test("J1.38: if a change leaves something missing, the watcher fetches", arguments: [true, false])
+  @Test("if a change leaves something missing, the watcher fetches", .rule("pipeline.38"), arguments: [true, false])
   func refetch(fetches: Bool) async throws {
     let service = try Service()
     let results = Results<HeroQuery.Data>()
@@ -173,7 +175,7 @@ struct CacheTests {
     watcher.cancel()
   }
 
-  @Test("J1.38: clearing the cache alone does not make a watcher fetch, and the store does not keep a watcher")
+  @Test("clearing the cache alone does not make a watcher fetch, and the store does not keep a watcher", .rule("pipeline.38"))
   func cleared() async throws {
     let service = try Service()
     let results = Results<HeroQuery.Data>()
@@ -193,7 +195,7 @@ struct CacheTests {
 
   // MARK: The store itself
 
-  @Test("J1.39, J1.60: loading what is not there is a miss, and clearCache completes after it happened")
+  @Test("loading what is not there is a miss, and clearCache completes after it happened", .rule("pipeline.39", "pipeline.60"))
   func loading() async throws {
     let service = try Service()
     #expect(await service.fetch() == ["server R2"])
@@ -205,7 +207,7 @@ struct CacheTests {
     #expect(await results.words(1).first?.hasPrefix("the store does not have") == true)
   }
 
-  @Test("J0.14: the key function of the store names its records")
+  @Test("the key function of the store names its records")
   func keyFunction() async throws {
     let service = try Service()
     service.store.cacheKeyForObject = { $0["id"] }

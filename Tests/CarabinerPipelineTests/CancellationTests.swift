@@ -5,11 +5,11 @@ import Synchronization
 import TestTools
 import Testing
 
-@Suite("Cancelling a chain, and callbacks (SEMANTICS-OLDER J0 and J1)", .timeLimit(.minutes(2)))
+@Suite("Cancelling a chain, and callbacks", .timeLimit(.minutes(2)))
 struct CancellationTests {
   private let log = Log()
 
-  @Test("J1.30: cancelling reaches the interceptors that can be cancelled, once, and no others")
+  @Test("cancelling reaches the interceptors that can be cancelled, once, and no others", .rule("pipeline.30"))
   func reaches() async {
     nonisolated(unsafe) var kept: StepCall?
     let (one, two) = (Step { $0.proceed() }, Step { unsafe kept = $0 })
@@ -22,7 +22,8 @@ struct CancellationTests {
     unsafe withExtendedLifetime(kept) {}
   }
 
-  @Test("J1.31: after cancelling, calls of interceptors do nothing", arguments: ["proceed", "retry", "give", "fail"])
+  @Test(
+    "after cancelling, calls of interceptors do nothing", .rule("pipeline.31"), arguments: ["proceed", "retry", "give", "fail"])
   func silent(method: String) async {
     nonisolated(unsafe) var kept: StepCall?
     let call = TestCall([Step { unsafe kept = $0 }, ending()]).start()
@@ -37,7 +38,7 @@ struct CancellationTests {
     #expect(call.results.all.isEmpty)
   }
 
-  @Test("J1.31: cancelled chains report CancellationError once when asked to")
+  @Test("cancelled chains report CancellationError once when asked to", .rule("pipeline.31"))
   func reports() async {
     nonisolated(unsafe) var kept: StepCall?
     let call = TestCall([Step { unsafe kept = $0 }], configure: { $0.reportsCancellation = true }).start()
@@ -49,7 +50,7 @@ struct CancellationTests {
     unsafe withExtendedLifetime(kept) {}
   }
 
-  @Test("J1.32: cancelling a chain that is over changes nothing")
+  @Test("cancelling a chain that is over changes nothing", .rule("pipeline.32"))
   func over() async {
     let step = Step { $0.proceed() }
     let call = TestCall([step, ending()], configure: { $0.reportsCancellation = true }).start()
@@ -60,7 +61,7 @@ struct CancellationTests {
     #expect(call.results.words == ["end"] && step.cancelCount == 0)
   }
 
-  @Test("J1.33: an interceptor that looks sees the cancellation")
+  @Test("an interceptor that looks sees the cancellation", .rule("pipeline.33"))
   func seen() async {
     nonisolated(unsafe) var kept: StepCall?
     let call = TestCall([Step { unsafe kept = $0 }]).start()
@@ -71,7 +72,8 @@ struct CancellationTests {
   }
 
   @Test(
-    "J1.32: a chain, its interceptors and its request are freed", arguments: ["success", "failure", "value", "retry", "cancel"])
+    "a chain, its interceptors and its request are freed", .rule("pipeline.32"),
+    arguments: ["success", "failure", "value", "retry", "cancel"])
   func freed(how: String) async {
     weak var chain: InterceptorRequestChain?
     weak var step: Step?
@@ -95,7 +97,7 @@ struct CancellationTests {
 
   // MARK: Callbacks
 
-  @Test("J0.17: callbacks are asynchronous, also for a caller on their queue")
+  @Test("callbacks are asynchronous, also for a caller on their queue")
   func asynchronous() async {
     let queue = DispatchQueue(label: "serial")
     let call = Sent(TestCall([ending()], queue: queue))
@@ -109,7 +111,7 @@ struct CancellationTests {
     #expect(await call.value.results.words(1) == ["end"])
   }
 
-  @Test("J0.19: a callback queued before cancel does not run after it")
+  @Test("a callback queued before cancel does not run after it")
   func queued() async {
     let queue = DispatchQueue(label: "blocked")
     let gate = DispatchSemaphore(value: 0)
@@ -121,7 +123,7 @@ struct CancellationTests {
     #expect(call.results.all.isEmpty)
   }
 
-  @Test("J0.18: the default queue is the main queue, and can be set for the process")
+  @Test("the default queue is the main queue, and can be set for the process")
   func defaultQueue() {
     #expect(Callbacks.defaultQueue.label == DispatchQueue.main.label)
     let queue = DispatchQueue(label: "own")
@@ -130,7 +132,7 @@ struct CancellationTests {
     Callbacks.defaultQueue = .main
   }
 
-  @Test("J0.20: a callback may cancel, retry and start its own chain")
+  @Test("a callback may cancel, retry and start its own chain")
   func fromCallback() async {
     let call = TestCall([ending()])
     let count = Atomic<Int>(0)
@@ -152,7 +154,7 @@ struct CancellationTests {
 
   @TaskLocal private static var caller = "nobody"
 
-  @Test("J0.22: task-locals of the caller are seen in interceptors and callbacks")
+  @Test("task-locals of the caller are seen in interceptors and callbacks")
   func taskLocals() async {
     let call = TestCall([
       Step { [log] call in
@@ -166,7 +168,7 @@ struct CancellationTests {
     #expect(await eventually { log.entries == ["step caller", "callback caller"] })
   }
 
-  @Test("J0.24: eight threads use one chain at once, and each result arrives once")
+  @Test("eight threads use one chain at once, and each result arrives once")
   func threads() async {
     nonisolated(unsafe) var kept: StepCall?
     let call = TestCall([Step { unsafe kept = $0 }, ending()]).start()
@@ -187,7 +189,7 @@ struct CancellationTests {
     unsafe kept = nil
   }
 
-  @Test("J1.16: a queue that is not served holds results back and crashes nothing")
+  @Test("a queue that is not served holds results back and crashes nothing", .rule("pipeline.16"))
   func unserved() async {
     let queue = DispatchQueue(label: "unserved", attributes: .initiallyInactive)
     let call = TestCall([ending()], queue: queue).start()

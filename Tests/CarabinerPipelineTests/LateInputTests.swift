@@ -6,10 +6,10 @@ import ScriptedServer
 import TestTools
 import Testing
 
-@Suite("Late calls and odd answers in a chain of this generation (SEMANTICS-OLDER J1.6)", .timeLimit(.minutes(2)))
+@Suite("Late calls and odd answers in a chain of this generation", .timeLimit(.minutes(2)))
 struct LateInputTests {
   @Test(
-    "J1.53: a status outside 200 to 299 is one error, whatever the body",
+    "a status outside 200 to 299 is one error, whatever the body", .rule("pipeline.53"),
     arguments: ["101 Switching Protocols", "199 Odd", "300 Choices", "304 Not Modified", "599 Odd", "600 Odd", "999 Odd"])
   func statuses(_ status: String) async throws {
     let service = try Service { _, peer in
@@ -21,13 +21,15 @@ struct LateInputTests {
     #expect(words.count == 1 && !words[0].hasPrefix("server") && service.server.requests.count == 1, "\(words)")
   }
 
-  @Test("J1.53: the status 299 is a success")
+  @Test("the status 299 is a success", .rule("pipeline.53"))
   func oddSuccess() async throws {
     let service = try Service { _, peer in try peer.json(heroJSON, status: "299 Odd") }
     #expect(await service.fetch() == ["server R2"])
   }
 
-  @Test("J1.32, J1.57: an interceptor that proceeds after its client, transport and provider were released sends the request")
+  @Test(
+    "an interceptor that proceeds after its client, transport and provider were released sends the request",
+    .rule("pipeline.32", "pipeline.57"))
   func lateProceed() async throws {
     let server = try ScriptedServer(ScriptedServer.answering { _, peer in try peer.json(#"{"data":{"a":"late"}}"#) })
     let results = Results<JSONValue>()
@@ -51,7 +53,7 @@ struct LateInputTests {
     #expect(await eventually { step == nil })
   }
 
-  @Test("J1.31: calls of an interceptor long after the cancellation send nothing and deliver nothing")
+  @Test("calls of an interceptor long after the cancellation send nothing and deliver nothing", .rule("pipeline.31"))
   func lateAfterCancel() async throws {
     let service = try Service()
     nonisolated(unsafe) var kept: StepCall?
@@ -71,7 +73,9 @@ struct LateInputTests {
     unsafe kept = nil
   }
 
-  @Test("J1.16: while a queue is not served, a subscription holds one result back, and the others wait in the transfer")
+  @Test(
+    "while a queue is not served, a subscription holds one result back, and the others wait in the transfer", .rule("pipeline.16")
+  )
   func unserved() async throws {
     let (sent, log, results) = (Counter(), Log(), Results<Count.Data>())
     let service = try Service { _, peer in

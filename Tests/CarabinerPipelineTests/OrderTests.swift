@@ -1,9 +1,10 @@
 import CarabinerPipeline
 import Dispatch
 import Foundation
+import TestTools
 import Testing
 
-@Suite("The order of a chain (SEMANTICS-OLDER J1)", .timeLimit(.minutes(2)))
+@Suite("The order of a chain", .timeLimit(.minutes(2)))
 struct OrderTests {
   private let log = Log()
 
@@ -14,7 +15,7 @@ struct OrderTests {
     }
   }
 
-  @Test("J1.2: interceptors run in list order, and the first one before the start returns")
+  @Test("interceptors run in list order, and the first one before the start returns", .rule("pipeline.2"))
   func order() async {
     let call = TestCall([passing("1"), passing("2"), passing("3"), ending()])
     call.start()
@@ -22,7 +23,7 @@ struct OrderTests {
     #expect(await call.results.words(1) == ["end"])
   }
 
-  @Test("J1.3: the objects that one interceptor passes on are those of the next, and changes stay")
+  @Test("the objects that one interceptor passes on are those of the next, and changes stay", .rule("pipeline.3"))
   func objects() async {
     let call = TestCall([
       Step {
@@ -38,7 +39,9 @@ struct OrderTests {
     #expect(log.entries == ["1"])
   }
 
-  @Test("J1.4: the short proceedAsync of the first interceptor continues with the second while a second result is on its way")
+  @Test(
+    "the short proceedAsync of the first interceptor continues with the second while a second result is on its way",
+    .rule("pipeline.4"))
   func place() async {
     let call = TestCall([
       Step {
@@ -51,7 +54,7 @@ struct OrderTests {
     #expect(await call.results.words(2) == ["end", "end"])
   }
 
-  @Test("J1.5: proceeding after an interceptor goes on after the one with its id; an unknown id is an error")
+  @Test("proceeding after an interceptor goes on after the one with its id; an unknown id is an error", .rule("pipeline.5"))
   func byIdentifier() async {
     let second = passing("2")
     let call = TestCall([
@@ -66,7 +69,9 @@ struct OrderTests {
     #expect(await lost.results.words(1).first?.contains("no interceptor with the id") == true)
   }
 
-  @Test("J1.5, J1.6: values of one type have one id, and then a chain goes on after the place it was used at; instances differ")
+  @Test(
+    "values of one type have one id, and then a chain goes on after the place it was used at; instances differ",
+    .rule("pipeline.5", "pipeline.6"))
   func identifiers() async {
     let (one, two) = (ValueStep { $0.proceed() }, ValueStep { _ in })
     #expect(one.id == two.id)
@@ -79,7 +84,7 @@ struct OrderTests {
     #expect(await call.results.words(1) == ["end"] && log.entries == ["3"])
   }
 
-  @Test("J1.7: an empty list is one error, which the additional error interceptor sees")
+  @Test("an empty list is one error, which the additional error interceptor sees", .rule("pipeline.7"))
   func empty() async {
     let call = TestCall(
       [],
@@ -92,7 +97,7 @@ struct OrderTests {
     #expect(words == ["\(InterceptorRequestChain.ChainError.noInterceptors)"] && log.entries == words)
   }
 
-  @Test("J1.8: after the last interceptor without a parsed response is an error with the number of interceptors")
+  @Test("after the last interceptor without a parsed response is an error with the number of interceptors", .rule("pipeline.8"))
   func noResponse() async throws {
     let call = TestCall([passing("1"), passing("2")]).start()
     _ = await call.results.words(1)
@@ -101,7 +106,7 @@ struct OrderTests {
     else { return #expect(Bool(false), "\(call.results.words)") }
   }
 
-  @Test("J1.9: one list of interceptors serves many requests at once, each with its own count of retries")
+  @Test("one list of interceptors serves many requests at once, each with its own count of retries", .rule("pipeline.9"))
   func sharedList() async {
     let shared: [any ApolloInterceptor] = [
       MaxRetryInterceptor(maxRetriesAllowed: 2),
@@ -122,7 +127,7 @@ struct OrderTests {
 
   // MARK: Values and errors
 
-  @Test("J1.10: an error reported before proceeding is followed by the result")
+  @Test("an error reported before proceeding is followed by the result", .rule("pipeline.10"))
   func errorThenResult() async {
     let call = TestCall([
       Step {
@@ -133,7 +138,7 @@ struct OrderTests {
     #expect(await call.results.words(2) == ["early", "end"])
   }
 
-  @Test("J1.10, J1.13: value, error and value arrive in this order")
+  @Test("value, error and value arrive in this order", .rule("pipeline.10", "pipeline.13"))
   func valueErrorValue() async {
     let call = TestCall([
       Step {
@@ -146,7 +151,8 @@ struct OrderTests {
     #expect(await call.results.words(4) == ["1", "2", "3", "4"])
   }
 
-  @Test("J1.11: a completion wrapped by an interceptor sees the result before the caller does, on the callback queue")
+  @Test(
+    "a completion wrapped by an interceptor sees the result before the caller does, on the callback queue", .rule("pipeline.11"))
   func wrapped() async {
     let call = TestCall([
       Step { [log] call in
@@ -159,7 +165,9 @@ struct OrderTests {
     #expect(await call.results.words(1) == ["changed"] && log.entries == ["wrapper"])
   }
 
-  @Test("J1.12: calling the completion directly delivers a value, and an error that skips the additional error interceptor")
+  @Test(
+    "calling the completion directly delivers a value, and an error that skips the additional error interceptor",
+    .rule("pipeline.12"))
   func direct() async {
     let call = TestCall(
       [
@@ -172,7 +180,8 @@ struct OrderTests {
     #expect(await call.results.words(2) == ["value", "direct"] && log.entries.isEmpty)
   }
 
-  @Test("J0.17, J1.13: a cached value and one from the server arrive in that order on a concurrent queue, a thousand times")
+  @Test(
+    "a cached value and one from the server arrive in that order on a concurrent queue, a thousand times", .rule("pipeline.13"))
   func concurrentQueue() async {
     for _ in 0..<1000 {
       let call = TestCall(
@@ -187,7 +196,7 @@ struct OrderTests {
     }
   }
 
-  @Test("J1.14, J0.21: an interceptor that drops its closures gives an error with its name, once")
+  @Test("an interceptor that drops its closures gives an error with its name, once", .rule("pipeline.14"))
   func abandoned() async {
     let call = TestCall([passing("1"), Step { _ in }, ending()]).start()
     #expect(await call.results.words(1).first?.hasPrefix("Step ended without a call") == true)
@@ -195,7 +204,7 @@ struct OrderTests {
     #expect(call.results.all.count == 1)
   }
 
-  @Test("J1.14: an interceptor that drops its closures later gives the error then")
+  @Test("an interceptor that drops its closures later gives the error then", .rule("pipeline.14"))
   func abandonedLater() async {
     nonisolated(unsafe) var kept: StepCall?
     let call = TestCall([Step { unsafe kept = $0 }]).start()
@@ -206,7 +215,7 @@ struct OrderTests {
     #expect(await call.results.words(1).first?.hasPrefix("Step ended") == true)
   }
 
-  @Test("J1.14: a dropped completion is nothing to report while the chain is kept")
+  @Test("a dropped completion is nothing to report while the chain is kept", .rule("pipeline.14"))
   func keptChain() async {
     nonisolated(unsafe) var kept: (any RequestChain)?
     let call = TestCall([Step { unsafe kept = $0.chain }]).start()
@@ -218,20 +227,20 @@ struct OrderTests {
 
   // MARK: Bad input
 
-  @Test("J1.4: a thousand proceeds from one place are a thousand results")
+  @Test("a thousand proceeds from one place are a thousand results", .rule("pipeline.4"))
   func manyProceeds() async {
     let call = TestCall([Step { call in for _ in 0..<1000 { call.proceed() } }, ending()]).start()
     #expect(await call.results.words(1000).count == 1000)
   }
 
-  @Test("J1.2: ten thousand interceptors need no deep stack, on the way down and up, and when they are released")
+  @Test("ten thousand interceptors need no deep stack, on the way down and up, and when they are released", .rule("pipeline.2"))
   func longList() async {
     let list = (0..<10_000).map { _ in ValueStep { $0.proceed() } as any ApolloInterceptor } + [ending()]
     let words = await onSmallStack { TestCall(list).start() }
     #expect(await words.value.results.words(1) == ["end"])
   }
 
-  @Test("J1.32: a chain value that is used after its chain was freed changes nothing")
+  @Test("a chain value that is used after its chain was freed changes nothing", .rule("pipeline.32"))
   func foreignChain() async {
     nonisolated(unsafe) var kept: StepCall?
     let first = TestCall([

@@ -6,7 +6,7 @@ import Testing
 @Suite("The samples of the original pages", .timeLimit(.minutes(5)))
 struct OriginalSampleTests {
   @Test(
-    "J0.2, J0.3, J0.4, J0.5: the samples compile in language mode 5 without warnings, with Apollo as another name of the module",
+    "the samples compile in language mode 5 without warnings, with Apollo as another name of the module",
     .enabled(if: OriginalPage.folder != nil, "set CARABINER_SEEDS to the folder with the original pages"),
     arguments: [("001", 5), ("002", 6), ("003", 5)])
   func compiles(page: String, count: Int) async throws {

@@ -2,11 +2,12 @@ import CarabinerPipeline
 import Foundation
 import PipelineSamples
 import ScriptedServer
+import TestTools
 import Testing
 
-@Suite("Requests on the wire (SEMANTICS-OLDER J1)", .timeLimit(.minutes(2)))
+@Suite("Requests on the wire", .timeLimit(.minutes(2)))
 struct RequestTests {
-  @Test("J1.40, J1.42: every request has the header fields of this generation, and names the library")
+  @Test("every request has the header fields of this generation, and names the library", .rule("pipeline.40", "pipeline.42"))
   func headers() async throws {
     let service = try Service()
     service.transport.clientName = "app"
@@ -22,7 +23,7 @@ struct RequestTests {
     #expect(RequestChainNetworkTransport.defaultClientName.hasSuffix("carabiner"))
   }
 
-  @Test("J1.41: additional headers of the transport do not replace Accept, and names are compared without case")
+  @Test("additional headers of the transport do not replace Accept, and names are compared without case", .rule("pipeline.41"))
   func additionalHeaders() async throws {
     let service = try Service(headers: ["accept": "text/html", "X-Key": "1"])
     service.provider.first = [
@@ -37,7 +38,7 @@ struct RequestTests {
     #expect(request.headers.filter { $0.name.lowercased() == "x-key" }.map(\.value) == ["2"])
   }
 
-  @Test("J1.40: parts are asked for only if the document defers or streams")
+  @Test("parts are asked for only if the document defers or streams", .rule("pipeline.40"))
   func acceptedParts() throws {
     struct Deferring: GraphQLQuery {
       typealias Data = JSONValue
@@ -58,7 +59,7 @@ struct RequestTests {
     #expect(try accept("{ a }") == "application/graphql-response+json,application/json")
   }
 
-  /// A row of the table of J1.43: the settings, and how the query is sent first and after `PersistedQueryNotFound`.
+  /// A row of the table of `pipeline.43`: the settings, and how the query is sent first and after `PersistedQueryNotFound`.
   struct Row: CustomTestStringConvertible, Sendable {
     let persists: Bool
     let get: Bool
@@ -85,7 +86,7 @@ struct RequestTests {
     return "\(request.method)\(hasDocument ? " document" : "")\(hasHash ? " hash" : "")"
   }
 
-  @Test("J1.43, J1.46: each row of the table of methods and documents, seen by a server", arguments: rows)
+  @Test("each row of the table of methods and documents, seen by a server", .rule("pipeline.43", "pipeline.46"), arguments: rows)
   func table(row: Row) async throws {
     let service = try Service(persists: row.persists, get: row.get, getForRetry: row.getForRetry) { request, peer in
       let text = Self.describe(request)
@@ -96,7 +97,7 @@ struct RequestTests {
   }
 
   @Test(
-    "J1.46: a hash may be refused with a status of 400 to 499; other answers with such a status are errors",
+    "a hash may be refused with a status of 400 to 499; other answers with such a status are errors", .rule("pipeline.46"),
     arguments: [
       ("400 Bad", "PersistedQueryNotFound", 2), ("404 Gone", "PersistedQueryNotFound", 2),
       ("400 Bad", "PersistedQueryNotSupported", 2),
@@ -112,7 +113,8 @@ struct RequestTests {
     #expect(service.server.requests.count == requests)
   }
 
-  @Test("J1.46: a hash that stays unknown is an error; a server without persisted queries gets documents from then on")
+  @Test(
+    "a hash that stays unknown is an error; a server without persisted queries gets documents from then on", .rule("pipeline.46"))
   func refusals() async throws {
     func service(_ code: String) throws -> Service {
       try Service(persists: true) { request, peer in
@@ -129,7 +131,7 @@ struct RequestTests {
     #expect(unsupported.server.requests.map(Self.describe) == ["POST hash", "POST document", "POST document"])
   }
 
-  @Test("J1.46: an interceptor for persisted queries without a parsed response is an error")
+  @Test("an interceptor for persisted queries without a parsed response is an error", .rule("pipeline.46"))
   func persistedWithoutResponse() async throws {
     let request = JSONRequest(
       operation: Anything(), graphQLEndpoint: URL(filePath: "/"), clientName: "", clientVersion: "", autoPersistQueries: true)
@@ -139,7 +141,8 @@ struct RequestTests {
     #expect(await results.words(1).first?.hasPrefix("there is no parsed response") == true)
   }
 
-  @Test("J1.44: an endpoint with query items keeps them in a GET, plus signs survive, and there is no Content-Type")
+  @Test(
+    "an endpoint with query items keeps them in a GET, plus signs survive, and there is no Content-Type", .rule("pipeline.44"))
   func get() async throws {
     let service = try Service(path: "/graphql?key=a+b", get: true)
     #expect(await service.fetch() == ["server R2"])
@@ -163,7 +166,9 @@ struct RequestTests {
     }
   }
 
-  @Test("J1.45: a custom body creator's body is what the server gets, with sorted keys, also in the retry with the document")
+  @Test(
+    "a custom body creator's body is what the server gets, with sorted keys, also in the retry with the document",
+    .rule("pipeline.45"))
   func bodyCreator() async throws {
     let log = Log()
     let service = try Service(persists: true, body: Body(log: log), namesLibrary: false) { request, peer in
@@ -182,14 +187,14 @@ struct RequestTests {
     ) -> JSONEncodableDictionary { [:] }
   }
 
-  @Test("J1.49: a request that cannot be written is an error of the call, and nothing is sent")
+  @Test("a request that cannot be written is an error of the call, and nothing is sent", .rule("pipeline.49"))
   func unwritable() async throws {
     let service = try Service(body: NoBody())
     #expect(await service.fetch() == ["\(GraphQLHTTPRequestError.serializedBodyMessageError)"])
     #expect(service.server.requests.isEmpty)
   }
 
-  @Test("J1.47: an upload retried after a 503 sends its file again, whole, with its boundary")
+  @Test("an upload retried after a 503 sends its file again, whole, with its boundary", .rule("pipeline.47"))
   func upload() async throws {
     let service = try Service { request, peer in
       let isFirst = peer.number == 1 && request.header("X-Again") == nil
@@ -225,7 +230,7 @@ struct RequestTests {
     let requestTimeout: TimeInterval
   }
 
-  @Test("J1.48: a context with a timeout limits the transfer")
+  @Test("a context with a timeout limits the transfer", .rule("pipeline.48"))
   func timeout() throws {
     let request = JSONRequest(
       operation: Anything(), graphQLEndpoint: URL(filePath: "/"), clientName: "", clientVersion: "",
@@ -233,7 +238,7 @@ struct RequestTests {
     #expect(try request.toURLRequest().timeoutInterval == 7)
   }
 
-  @Test("J1.48: if asked to, the timeout covers interceptors, and the caller gets an error")
+  @Test("if asked to, the timeout covers interceptors, and the caller gets an error", .rule("pipeline.48"))
   func wholeTimeout() async throws {
     nonisolated(unsafe) var kept: [StepCall] = []
     let provider = ListProvider(list: [Step { unsafe kept.append($0) }], log: Log())
@@ -250,7 +255,7 @@ struct RequestTests {
   }
 
   @Test(
-    "J1.48: a timeout that no timer can wait for limits nothing",
+    "a timeout that no timer can wait for limits nothing", .rule("pipeline.48"),
     arguments: [TimeInterval.infinity, .nan, 1e300])
   func endlessTimeout(_ timeout: TimeInterval) async {
     let transport = RequestChainNetworkTransport(
@@ -263,7 +268,7 @@ struct RequestTests {
     #expect(await results.words(1) == ["end"])
   }
 
-  @Test("J1.1: the provider is asked once for each operation, and the first interceptor runs before send returns")
+  @Test("the provider is asked once for each operation, and the first interceptor runs before send returns", .rule("pipeline.1"))
   func askedOnce() async {
     let log = Log()
     let provider = ListProvider(
@@ -280,7 +285,7 @@ struct RequestTests {
     #expect(await results.words(1) == ["end"])
   }
 
-  @Test("J1.41: a header value with a line break is refused, and nothing is sent")
+  @Test("a header value with a line break is refused, and nothing is sent", .rule("pipeline.41"))
   func lineBreak() async throws {
     let service = try Service(headers: ["X-A": "1\r\nX-B: 2"])
     #expect(await service.fetch().first?.contains("invalidHeader") == true)

@@ -6,12 +6,12 @@ import ScriptedServer
 import TestTools
 import Testing
 
-@Suite("Responses of a chain (SEMANTICS-OLDER J1)", .timeLimit(.minutes(2)))
+@Suite("Responses of a chain", .timeLimit(.minutes(2)))
 struct ResponseTests {
   private typealias Client = CarabinerPipeline.URLSessionClient
   typealias Disposition = CarabinerPipeline.URLSession.ResponseDisposition
 
-  @Test("J1.50: a subclass of URLSessionClient that answers itself never touches the network")
+  @Test("a subclass of URLSessionClient that answers itself never touches the network", .rule("pipeline.50"))
   func canned() async throws {
     let head = HTTPURLResponse(url: URL(filePath: "/"), statusCode: 200)
     let service = try Service(client: CannedClient(answer: .success((Data(heroJSON.utf8), head))))
@@ -21,7 +21,8 @@ struct ResponseTests {
     #expect(service.server.connections + failing.server.connections == 0)
   }
 
-  @Test("J1.50, J1.52: a client sends one request, and the raw completion comes before the last completion")
+  @Test(
+    "a client sends one request, and the raw completion comes before the last completion", .rule("pipeline.50", "pipeline.52"))
   func client() async throws {
     let server = try ScriptedServer(ScriptedServer.answering { _, peer in try peer.json(heroJSON) })
     let (log, client) = (Log(), Client())
@@ -33,7 +34,7 @@ struct ResponseTests {
     #expect(log.entries == ["raw \(heroJSON.utf8.count) 200", "completion \(heroJSON.utf8.count)"])
   }
 
-  @Test("J1.50: cancelling a task by its client is silent; the task itself completes with a network error")
+  @Test("cancelling a task by its client is silent; the task itself completes with a network error", .rule("pipeline.50"))
   func cancelledTasks() async throws {
     let server = try ScriptedServer { peer in
       _ = try peer.request()
@@ -52,7 +53,9 @@ struct ResponseTests {
     #expect(loud.state != .running)
   }
 
-  @Test("J1.51: three results of a multipart subscription pass the list in order, and its end is silent (J1.59)")
+  @Test(
+    "three results of a multipart subscription pass the list in order, and its end is silent", .rule("pipeline.51", "pipeline.59")
+  )
   func subscription() async throws {
     let service = try Service { _, peer in
       try peer.sendParts("multipart/mixed;boundary=\"-\";subscriptionSpec=1.0")
@@ -70,7 +73,9 @@ struct ResponseTests {
     withExtendedLifetime(call) {}
   }
 
-  @Test("J1.51: three results pass five interceptors each, in order, through a list without MultipartResponseParsingInterceptor")
+  @Test(
+    "three results pass five interceptors each, in order, through a list without MultipartResponseParsingInterceptor",
+    .rule("pipeline.51"))
   func wholeList() async throws {
     let server = try ScriptedServer(
       ScriptedServer.answering { _, peer in
@@ -95,7 +100,7 @@ struct ResponseTests {
     #expect(log.entries == ["1", "2", "3", "4", "5", "1", "2", "3", "4", "5", "1", "2", "3", "4", "5"])
   }
 
-  @Test("J1.59: a subscription that ends without a value is an error")
+  @Test("a subscription that ends without a value is an error", .rule("pipeline.59"))
   func emptySubscription() async throws {
     let service = try Service { _, peer in
       try peer.sendParts("multipart/mixed;boundary=\"-\";subscriptionSpec=1.0")
@@ -106,7 +111,9 @@ struct ResponseTests {
     #expect(await results.words(1).first?.contains("noResults") == true)
   }
 
-  @Test("J1.15, J1.16: the next result enters only when the one before has gone, so none overtakes an interceptor that waits")
+  @Test(
+    "the next result enters only when the one before has gone, so none overtakes an interceptor that waits",
+    .rule("pipeline.15", "pipeline.16"))
   func turns() async throws {
     let service = try Service { _, peer in
       try peer.sendParts("multipart/mixed;boundary=\"-\";subscriptionSpec=1.0")
@@ -120,7 +127,7 @@ struct ResponseTests {
     #expect(results.all.compactMap { try? $0.get().data?.count } == [1, 2, 3, 4, 5])
   }
 
-  @Test("J1.51: deferred parts are merged with what came before")
+  @Test("deferred parts are merged with what came before", .rule("pipeline.51"))
   func deferred() async throws {
     let service = try Service { _, peer in
       try peer.sendParts()
@@ -134,7 +141,7 @@ struct ResponseTests {
     #expect(log.entries.last?.contains(#""age":33"#) == true)
   }
 
-  @Test("J1.51: a response in parts without a boundary is an error")
+  @Test("a response in parts without a boundary is an error", .rule("pipeline.51"))
   func noBoundary() async throws {
     let service = try Service { _, peer in
       try peer.sendParts("multipart/mixed")
@@ -142,7 +149,7 @@ struct ResponseTests {
     #expect(await service.fetch().first?.contains("missingBoundary") == true)
   }
 
-  @Test("J1.53: a response with status 500 and HTML gives an error with the whole page")
+  @Test("a response with status 500 and HTML gives an error with the whole page", .rule("pipeline.53"))
   func wholePage() async throws {
     let page = "<html>" + String(repeating: "x", count: 20_000) + "</html>"
     let service = try Service { _, peer in try peer.respond("500 Fault", headers: "Content-Type: text/html\r\n", body: page) }
@@ -155,7 +162,7 @@ struct ResponseTests {
     #expect(head?.statusCode == 500 && body == Data(page.utf8))
   }
 
-  @Test("J1.53: the error of a body that is one GraphQL error can be read")
+  @Test("the error of a body that is one GraphQL error can be read", .rule("pipeline.53"))
   func graphQLError() {
     typealias CodeError = ResponseCodeInterceptor.ResponseCodeError
     #expect(CodeError.invalidResponseCode(response: nil, rawData: Data(#"{"message":"no"}"#.utf8)).graphQLError?.message == "no")
@@ -163,7 +170,7 @@ struct ResponseTests {
   }
 
   @Test(
-    "J1.54, J1.55: what cannot be parsed is an error",
+    "a body that cannot be parsed is an error", .rule("pipeline.54", "pipeline.55"),
     arguments: [
       ("200 OK", "", "has no body"), ("500 Fault", "", "answered with status 500"), ("200 OK", "[]", "not a JSON object"),
       ("200 OK", "{\"data\":", "not a JSON object"), ("200 OK", #"{"data":1}"#, "notAGraphQLResponse"),
@@ -176,7 +183,7 @@ struct ResponseTests {
     #expect(words.first?.contains(error) == true, "\(words)")
   }
 
-  @Test("J1.54: errors without data are a success without data, and the media type does not matter")
+  @Test("errors without data are a success without data, and the media type does not matter", .rule("pipeline.54"))
   func errorsOnly() async throws {
     let service = try Service { _, peer in
       try peer.respond(headers: "Content-Type: text/plain\r\n", body: #"{"errors":[{"message":"no"}],"extensions":{"a":1}}"#)
@@ -188,7 +195,7 @@ struct ResponseTests {
     #expect(value.asJSONDictionary()["extensions"]?["a"]?.int == 1)
   }
 
-  @Test("J1.54: a parser or a status check in front of the network is an error")
+  @Test("a parser or a status check in front of the network is an error", .rule("pipeline.54"))
   func noResponse() async {
     for (interceptor, text) in [
       (JSONResponseParsingInterceptor() as any ApolloInterceptor, "there is no response to parse"),
@@ -199,7 +206,7 @@ struct ResponseTests {
     }
   }
 
-  @Test("J1.56: a transport failure is a network error with what had arrived")
+  @Test("a transport failure is a network error with what had arrived", .rule("pipeline.56"))
   func broken() async throws {
     let service = try Service { _, peer in
       try peer.send("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{\"data\"")
@@ -213,7 +220,9 @@ struct ResponseTests {
     #expect(cause is TransportError && (head == nil || head?.statusCode == 200))
   }
 
-  @Test("J1.57: after invalidate() a request fails at once; a provider invalidates its client when its requests have ended")
+  @Test(
+    "after invalidate() a request fails at once; a provider invalidates its client when its requests have ended",
+    .rule("pipeline.57"))
   func invalidated() async throws {
     let client = Client()
     client.invalidate()
@@ -275,7 +284,7 @@ struct ResponseTests {
     }
   }
 
-  @Test("J1.30: cancelling aborts the transfer")
+  @Test("cancelling aborts the transfer", .rule("pipeline.30"))
   func aborted() async throws {
     let server = try ScriptedServer { peer in
       _ = try peer.request()
@@ -294,7 +303,7 @@ struct ResponseTests {
 
   @TaskLocal private static var caller = "nobody"
 
-  @Test("J0.22: task-locals of the caller are seen beyond the network")
+  @Test("task-locals of the caller are seen beyond the network")
   func taskLocals() async throws {
     let service = try Service()
     let log = Log()

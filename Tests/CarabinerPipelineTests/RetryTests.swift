@@ -4,11 +4,11 @@ import Synchronization
 import TestTools
 import Testing
 
-@Suite("Retries of a chain (SEMANTICS-OLDER J1)", .timeLimit(.minutes(2)))
+@Suite("Retries of a chain", .timeLimit(.minutes(2)))
 struct RetryTests {
   private let log = Log()
 
-  @Test("J1.17: a retry starts with the first interceptor, without a response, and keeps added headers")
+  @Test("a retry starts with the first interceptor, without a response, and keeps added headers", .rule("pipeline.17"))
   func restart() async {
     let call = TestCall([
       Step { [log] call in
@@ -24,7 +24,8 @@ struct RetryTests {
     #expect(log.entries == ["first - true", "first 1 true"])
   }
 
-  @Test("J1.18: a late proceed of a pass that was retried changes nothing and is counted, and so does a second retry")
+  @Test(
+    "a late proceed of a pass that was retried changes nothing and is counted, and so does a second retry", .rule("pipeline.18"))
   func latePass() async {
     nonisolated(unsafe) var kept: [StepCall] = []
     let call = TestCall([
@@ -43,7 +44,7 @@ struct RetryTests {
     #expect(call.chain.ignoredCalls == 3)
   }
 
-  @Test("J1.18: of two retries of one pass on two threads one counts")
+  @Test("of two retries of one pass on two threads one counts", .rule("pipeline.18"))
   func twoRetries() async {
     nonisolated(unsafe) var kept: [StepCall] = []
     let passes = Atomic<Int>(0)
@@ -61,7 +62,7 @@ struct RetryTests {
     withExtendedLifetime(call) { unsafe kept = [] }
   }
 
-  @Test("J1.20: fifteen blind retries reach the sixteenth pass and then MaxRetryInterceptor's error")
+  @Test("fifteen blind retries reach the sixteenth pass and then MaxRetryInterceptor's error", .rule("pipeline.20"))
   func maximum() async throws {
     let call = TestCall([
       MaxRetryInterceptor(maxRetriesAllowed: 15),
@@ -77,14 +78,14 @@ struct RetryTests {
     }
   }
 
-  @Test("J1.20: backoff waits base, twice, four times, and never longer than the maximum")
+  @Test("backoff waits base, twice, four times, and never longer than the maximum", .rule("pipeline.20"))
   func backoff() {
     let configuration = MaxRetryInterceptor.Configuration(
       baseDelay: 0.5, multiplier: 2, maxDelay: 3, enableExponentialBackoff: true, enableJitter: false)
     #expect((1...5).map(configuration.delay) == [0.5, 1, 2, 3, 3])
   }
 
-  @Test("J1.20: a delayed retry comes")
+  @Test("a delayed retry comes", .rule("pipeline.20"))
   func delayed() async {
     let configuration = MaxRetryInterceptor.Configuration(
       maxRetries: 1, baseDelay: 0.001, enableExponentialBackoff: true, enableJitter: false)
@@ -98,7 +99,9 @@ struct RetryTests {
     #expect(await call.results.words(1) == ["second"])
   }
 
-  @Test("J1.20, J1.32: cancelling ends the delay of a retry, and frees the chain", arguments: [3600, 1e300, .infinity])
+  @Test(
+    "cancelling ends the delay of a retry, and frees the chain", .rule("pipeline.20", "pipeline.32"),
+    arguments: [3600, 1e300, .infinity])
   func cancelledDelay(delay: Double) async {
     weak var chain: InterceptorRequestChain?
     weak var step: Step?
@@ -120,7 +123,7 @@ struct RetryTests {
     #expect(log.entries == ["pass"])
   }
 
-  @Test("J1.21, J0.23: without MaxRetryInterceptor the chain stops after its number of attempts")
+  @Test("without MaxRetryInterceptor the chain stops after its number of attempts", .rule("pipeline.21"))
   func ceiling() async throws {
     let call = TestCall([
       Step { [log] call in
@@ -135,7 +138,7 @@ struct RetryTests {
     }
   }
 
-  @Test("J1.21, J1.24: an error interceptor that retries for ever gets no further than the ceiling")
+  @Test("an error interceptor that retries for ever gets no further than the ceiling", .rule("pipeline.21", "pipeline.24"))
   func errorInterceptorRetries() async {
     let call = TestCall(
       [Step { $0.fail(Fault("always")) }], errors: ErrorStep { _, call in call.retry() }, configure: { $0.maximumAttempts = 5 }
@@ -143,7 +146,7 @@ struct RetryTests {
     #expect(await call.results.words(1).first?.hasPrefix("the request was started 5 times") == true)
   }
 
-  @Test("J1.22: ten thousand synchronous retries need no more stack than one")
+  @Test("ten thousand synchronous retries need no more stack than one", .rule("pipeline.22"))
   func stack() async {
     let passes = Atomic<Int>(0)
     let call = await onSmallStack {
@@ -159,7 +162,7 @@ struct RetryTests {
     #expect(passes.load(ordering: .relaxed) == 10_000)
   }
 
-  @Test("J1.23: a retry after cancelling does nothing; from a completion handler it works")
+  @Test("a retry after cancelling does nothing; from a completion handler it works", .rule("pipeline.23"))
   func fromOutside() async {
     let call = TestCall([ending()]).start()
     _ = await call.results.words(1)
@@ -172,11 +175,11 @@ struct RetryTests {
   }
 }
 
-@Suite("The additional error interceptor (SEMANTICS-OLDER J1)", .timeLimit(.minutes(2)))
+@Suite("The additional error interceptor", .timeLimit(.minutes(2)))
 struct ErrorInterceptorTests {
   private let log = Log()
 
-  @Test("J1.24: it sees each error of the chain once, before the caller")
+  @Test("it sees each error of the chain once, before the caller", .rule("pipeline.24"))
   func sees() async {
     let errors = ErrorStep { [log] error, call in
       log.note("\(error)")
@@ -189,7 +192,7 @@ struct ErrorInterceptorTests {
     #expect(words.first?.hasPrefix("Step ended") == true && log.entries == ["fault"] + words)
   }
 
-  @Test("J1.25: its completion delivers another error, or a value, as often as it is called")
+  @Test("its completion delivers another error, or a value, as often as it is called", .rule("pipeline.25"))
   func replaces() async {
     let call = TestCall(
       [Step { $0.fail(Fault("fault")) }],
@@ -201,7 +204,7 @@ struct ErrorInterceptorTests {
     #expect(await call.results.words(2) == ["another", "value"])
   }
 
-  @Test("J1.26: it may change the request and retry; its completion is ignored then")
+  @Test("it may change the request and retry; its completion is ignored then", .rule("pipeline.26"))
   func retries() async {
     let call = TestCall(
       [
@@ -218,7 +221,7 @@ struct ErrorInterceptorTests {
     #expect(call.results.all.count == 1)
   }
 
-  @Test("J1.27: an error that it reports goes straight to the caller, and it cannot proceed")
+  @Test("an error that it reports goes straight to the caller, and it cannot proceed", .rule("pipeline.27"))
   func inside() async {
     let call = TestCall(
       [Step { $0.fail(Fault("fault")) }],
@@ -233,13 +236,13 @@ struct ErrorInterceptorTests {
     #expect(log.entries == ["fault"])
   }
 
-  @Test("J1.28: if it does nothing, the caller gets the error")
+  @Test("if it does nothing, the caller gets the error", .rule("pipeline.28"))
   func silent() async {
     let call = TestCall([Step { $0.fail(Fault("fault")) }], errors: ErrorStep { _, _ in }).start()
     #expect(await call.results.words(1) == ["fault"])
   }
 
-  @Test("J1.29: cancelling reaches it too")
+  @Test("cancelling reaches it too", .rule("pipeline.29"))
   func cancelled() async {
     nonisolated(unsafe) var kept: StepCall?
     let errors = ErrorStep { _, _ in }

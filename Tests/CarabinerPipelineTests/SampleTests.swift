@@ -7,7 +7,7 @@ import ScriptedServer
 import TestTools
 import Testing
 
-@Suite("Code of the 1.x generation (SEMANTICS-OLDER J1.5)", .timeLimit(.minutes(2)))
+@Suite("Code of the 1.x generation", .timeLimit(.minutes(2)))
 struct SampleTests {
   @Test("a provider of own and built-in interceptors renews its token, logs, sends and parses")
   func wholeList() async throws {
@@ -21,7 +21,7 @@ struct SampleTests {
     #expect(server.requests.first?.header("X-App") == "sample")
   }
 
-  @Test("generate.9: generated operations work with the client of 1.x, from the server and from the store")
+  @Test("generated operations work with the client of 1.x, from the server and from the store", .rule("generate.9"))
   func generatedOperation() async throws {
     let body = #"{"data":{"__typename":"Query","books":[{"__typename":"Book","title":"Solaris"}],"shelves":[]}}"#
     let service = try Service { _, peer in try peer.json(body) }
@@ -34,7 +34,7 @@ struct SampleTests {
     #expect(service.server.requests.first.map { String(decoding: $0.body, as: UTF8.self) }?.contains(#""first":1"#) == true)
   }
 
-  @Test("J1.10: a response logger in the wrong place gives its error and then the result")
+  @Test("a response logger in the wrong place gives its error and then the result", .rule("pipeline.10"))
   func wrongPlace() async throws {
     let service = try Service()
     service.provider.first = [ResponseLogInterceptor(journal: Journal())]
@@ -51,7 +51,7 @@ struct SampleTests {
     #expect(journal.entries == ["error notLoggedIn"] && service.server.connections == 0)
   }
 
-  @Test("J1.31: cancelling during a token refresh sends nothing and calls no handler")
+  @Test("cancelling during a token refresh sends nothing and calls no handler", .rule("pipeline.31"))
   func cancelledRefresh() async throws {
     let server = try ScriptedServer(ScriptedServer.answering { _, peer in try peer.json(heroJSON) })
     let login = Login(token: Token(value: "old", isExpired: true))
@@ -89,7 +89,7 @@ struct SampleTests {
     }
   }
 
-  @Test("J1.24: the additional error interceptor sees errors of uploads")
+  @Test("the additional error interceptor sees errors of uploads", .rule("pipeline.24"))
   func uploadErrors() async throws {
     let journal = Journal()
     let service = try Service { _, peer in try peer.json("{}", status: "500 Fault") }
@@ -100,7 +100,7 @@ struct SampleTests {
     #expect(await results.words(1).first?.contains("status 500") == true && journal.entries.count == 1)
   }
 
-  @Test("J1.58: an upload over a transport that cannot is an error of its handler")
+  @Test("an upload over a transport that cannot is an error of its handler", .rule("pipeline.58"))
   func noUpload() async {
     let client = ApolloClient(networkTransport: SendingTransport())
     let results = Results<JSONValue>()

@@ -6,7 +6,7 @@ import ScriptedServer
 import TestTools
 import Testing
 
-@Suite("Interceptors of the core and of this generation together (SEMANTICS-OLDER, adapter of J1)", .timeLimit(.minutes(2)))
+@Suite("Interceptors of the core and of this generation together", .timeLimit(.minutes(2)))
 struct StagesTests {
   private let log = Log()
   private let servers = Servers()
@@ -39,7 +39,7 @@ struct StagesTests {
     }
   }
 
-  @Test("J1.61: interceptors of the core run around fetch and parser, in the order of a chain of the core")
+  @Test("interceptors of the core run around fetch and parser, in the order of a chain of the core", .rule("pipeline.61"))
   func order() async throws {
     let (server, transport, _) = try service(
       Stages(graphQL: [Noted(name: "g1", log: log), Noted(name: "g2", log: log)], http: [NotedHTTP(name: "h1", log: log)]))
@@ -51,7 +51,7 @@ struct StagesTests {
     #expect(await fetch(transport, .returnCacheDataDontFetch) == ["R2"])
   }
 
-  @Test("J1.61, J1.63: a stage changes results, and its error is the error of the call")
+  @Test("a stage changes results, and its error is the error of the call", .rule("pipeline.61", "pipeline.63"))
   func changes() async throws {
     let (_, changing, _) = try service(Stages(graphQL: [Renaming()]))
     #expect(await fetch(changing) == ["C3"])
@@ -60,14 +60,14 @@ struct StagesTests {
     #expect(server.requests.isEmpty)
   }
 
-  @Test("J1.61: a retry of a stage restarts the 1.x list, with the same stages")
+  @Test("a retry of a stage restarts the 1.x list, with the same stages", .rule("pipeline.61"))
   func retry() async throws {
     let (server, transport, _) = try service(Stages(graphQL: [RetryingOnce(log: log)]))
     #expect(await fetch(transport) == ["R2"])
     #expect(server.requests.count == 2 && log.entries == ["retry"])
   }
 
-  @Test("J1.61: a stage handles an error of the status check inside it")
+  @Test("a stage handles an error of the status check inside it", .rule("pipeline.61"))
   func recovers() async throws {
     let (server, transport, _) = try service(Stages(graphQL: [Recovering()])) { _, peer in
       try peer.json("{}", status: "500 Fault")
@@ -83,14 +83,14 @@ struct StagesTests {
     #expect(server.requests.count == 1)
   }
 
-  @Test("J1.62: a stage for parsing, which would not run, is refused with its name")
+  @Test("a stage for parsing, which would not run, is refused with its name", .rule("pipeline.62"))
   func unusedStage() async throws {
     let (server, transport, _) = try service(OwnParser())
     #expect(await fetch(transport).first?.hasPrefix("the parsing stage own has no place") == true)
     #expect(server.requests.isEmpty)
   }
 
-  @Test("J1.61: a retry that a stage requests after a result was delivered is an error, and nothing is sent again")
+  @Test("a retry that a stage requests after a result was delivered is an error, and nothing is sent again", .rule("pipeline.61"))
   func lateRetry() async throws {
     let counter = Counter()
     let (server, transport, _) = try service(Stages(graphQL: [], http: [RetriesAtText(text: "second")])) { _, peer in
@@ -112,7 +112,7 @@ struct StagesTests {
     #expect(results.words.last?.contains("after a result was delivered") == true && server.requests.count == 1)
   }
 
-  @Test("J1.64: the description of the stages names the interceptors around which they run")
+  @Test("the description of the stages names the interceptors around which they run", .rule("pipeline.64"))
   func description() throws {
     let provider = CarabinerPipeline.DefaultInterceptorProvider(store: Store1(), stages: Stages(graphQL: []))
     let list = provider.interceptors(for: HeroQuery()).map { "\($0)" }
@@ -122,7 +122,9 @@ struct StagesTests {
           + "JSONResponseParsingInterceptor, AutomaticPersistedQueryInterceptor]"), "\(list)")
   }
 
-  @Test("J1.53: the whole page of a failure reaches the interceptor of the list, also with stages of the default provider")
+  @Test(
+    "the whole page of a failure reaches the interceptor of the list, also with stages of the default provider",
+    .rule("pipeline.53"))
   func status() async throws {
     let page = String(repeating: "x", count: 9000)
     let (_, transport, _) = try service(Carabiner.DefaultInterceptorProvider.shared) { _, peer in

@@ -7,13 +7,13 @@ import Synchronization
 import TestTools
 import Testing
 
-@Suite("Older generations on eight threads (SEMANTICS-OLDER J0)", .timeLimit(.minutes(2)))
+@Suite("Older generations on eight threads", .timeLimit(.minutes(2)))
 struct ThreadTests {
   private static let threads = 8
   private static let rounds = 2
 
   @Test(
-    "J0.24: eight threads use one client with retries, cancellations and its store, and each call has its own results",
+    "eight threads use one client with retries, cancellations and its store, and each call has its own results",
     arguments: CrowdClient.allCases)
   fileprivate func client(_ kind: CrowdClient) async throws {
     let crowd = try Crowd(kind)
@@ -31,7 +31,7 @@ struct ThreadTests {
     }
   }
 
-  @Test("J0.24: eight threads retry and cancel one chain: no pass is lost, and each interceptor is cancelled once")
+  @Test("eight threads retry and cancel one chain: no pass is lost, and each interceptor is cancelled once")
   func chain() async {
     let passes = Counter()
     let step = Step { call in

@@ -3,7 +3,7 @@ import Foundation
 import PipelineSamples
 import Testing
 
-@Suite("The trace of a chain with callbacks (SEMANTICS-OLDER J1.3)", .timeLimit(.minutes(2)))
+@Suite("The trace of a chain with callbacks", .timeLimit(.minutes(2)))
 struct TraceTests {
   private let trace = TraceLog()
 

@@ -17,7 +17,9 @@ struct OpenSSHComparisonTests {
   private static let count = ProcessInfo.processInfo.environment["CARABINER_RELEASE_MUTATIONS"].flatMap(Int.init) ?? 300
   private static let perRun = 100
 
-  @Test("S4, S11: no changed statement or signature gets another verdict than from ssh-keygen", arguments: ["ed25519", "ecdsa"])
+  @Test(
+    "no changed statement or signature gets another verdict than from ssh-keygen", .rule("signature.4", "signature.11"),
+    arguments: ["ed25519", "ecdsa"])
   func mutations(type: String) async throws {
     let folder = try FixturePlugin.Folder()
     let key = try await SigningKey(type, in: folder)

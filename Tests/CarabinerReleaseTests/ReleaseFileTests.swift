@@ -5,7 +5,9 @@ import Testing
 
 @Suite("Sidecar files")
 struct ReleaseFileTests {
-  @Test("S5: a sidecar that is missing is none, and one that is not a regular file is refused without waiting for a writer")
+  @Test(
+    "a sidecar that is missing is none, and one that is not a regular file is refused without waiting for a writer",
+    .rule("signature.5"))
   func irregular() throws {
     let folder = try FixturePlugin.Folder()
     let path = folder.file("stamp.so.release").path
@@ -15,7 +17,7 @@ struct ReleaseFileTests {
     #expect(try code { _ = try ReleaseFile.sidecar(at: folder.url.path) } == .unreadable)
   }
 
-  @Test("S11: of a sidecar of 4 MiB, no more than the limit is read")
+  @Test("of a sidecar of 4 MiB, no more than the limit is read", .rule("signature.11"))
   func large() throws {
     let folder = try FixturePlugin.Folder()
     let path = folder.file("stamp.so.release").path

@@ -1,11 +1,12 @@
 import CarabinerRelease
 import Foundation
+import TestTools
 import Testing
 
 @Suite("Times of statements")
 struct ReleaseTimeTests {
   @Test(
-    "S2: a time is read and written in one form",
+    "a time is read and written in one form", .rule("signature.2"),
     arguments: [
       (0, "1970-01-01T00:00:00Z"), (951_782_399, "2000-02-28T23:59:59Z"), (951_782_400, "2000-02-29T00:00:00Z"),
       (1_709_164_800, "2024-02-29T00:00:00Z"), (1_795_305_600, "2026-11-22T00:00:00Z"), (4_107_542_400, "2100-03-01T00:00:00Z"),
@@ -16,7 +17,7 @@ struct ReleaseTimeTests {
     #expect(ReleaseTime(text.utf8)?.seconds == seconds)
   }
 
-  @Test("S2: the calendar is that of Foundation, for days of 8,000 years")
+  @Test("the calendar is that of Foundation, for days of 8,000 years", .rule("signature.2"))
   func calendar() throws {
     let formatter = ISO8601DateFormatter()
     for day in stride(from: 0, to: 2_900_000, by: 5) where day % 365 < 10 || day % 1461 == 59 {
@@ -28,7 +29,7 @@ struct ReleaseTimeTests {
   }
 
   @Test(
-    "S2: other forms, and dates that do not exist, are refused",
+    "other forms, and dates that do not exist, are refused", .rule("signature.2"),
     arguments: [
       "", "2026-11-22", "2026-11-22T00:00:00", "2026-11-22T00:00:00z", "2026-11-22 00:00:00Z", "2026-11-22T00:00:00Z ",
       "2026-11-22T00:00:00.0Z", "2026-11-22T00:00:00+00:00", "2026-00-22T00:00:00Z", "2026-13-22T00:00:00Z",

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Files of serials")
 struct SerialFileTests {
-  @Test("S7: a record is written and read again, and a file that is not there is an empty record")
+  @Test("a record is written and read again, and a file that is not there is an empty record", .rule("signature.7"))
   func writing() throws {
     let folder = try FixturePlugin.Folder()
     let file = SerialFile(path: folder.file("serials").path)
@@ -21,7 +21,7 @@ struct SerialFileTests {
     #expect(mode == 0o600)
   }
 
-  @Test("S7: a file that is malformed, or that others may write to, is not read as an empty record")
+  @Test("a file that is malformed, or that others may write to, is not read as an empty record", .rule("signature.7"))
   func refused() throws {
     let folder = try FixturePlugin.Folder()
     let file = SerialFile(path: folder.file("serials").path)
@@ -33,7 +33,7 @@ struct SerialFileTests {
     #expect(try code { _ = try file.read() } == .invalidFile)
   }
 
-  @Test("S7: a record that cannot be written is an error, and the old one stays")
+  @Test("a record that cannot be written is an error, and the old one stays", .rule("signature.7"))
   func unwritable() throws {
     let folder = try FixturePlugin.Folder()
     #expect(try code { try SerialFile(path: folder.file("no/serials").path).write(SerialRecord()) } == .notWritten)

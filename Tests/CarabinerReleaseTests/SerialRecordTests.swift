@@ -1,4 +1,5 @@
 import CarabinerRelease
+import TestTools
 import Testing
 
 @Suite("Records of serials")
@@ -7,7 +8,9 @@ struct SerialRecordTests {
     try code { try record.check(statement) }
   }
 
-  @Test("S7, S11: of the serials N-1, N and N+1, the lower one is a downgrade, and N with another file too")
+  @Test(
+    "of the serials N-1, N and N+1, the lower one is a downgrade, and N with another file too",
+    .rule("signature.7", "signature.11"))
   func neighbours() throws {
     var record = SerialRecord()
     let other = FileIdentity(of: [1, 2, 3])
@@ -23,7 +26,7 @@ struct SerialRecordTests {
     #expect(try check(record, try SampleRelease.statement("manifest:token-auth", serial: 1)) == nil)
   }
 
-  @Test("S7: a lower serial that is kept changes nothing, and a reset forgets one subject")
+  @Test("a lower serial that is kept changes nothing, and a reset forgets one subject", .rule("signature.7"))
   func keeping() throws {
     var record = SerialRecord()
     record.keep(try SampleRelease.statement(serial: 7))
@@ -36,7 +39,7 @@ struct SerialRecordTests {
     #expect(try check(record, try SampleRelease.statement("plugin:noop", serial: 2)) == .downgrade)
   }
 
-  @Test("S7: a record is written and read as the same")
+  @Test("a record is written and read as the same", .rule("signature.7"))
   func form() throws {
     var record = SerialRecord()
     #expect(try SerialRecord(parsing: Array(record.text.utf8)) == record)
@@ -47,7 +50,7 @@ struct SerialRecordTests {
   }
 
   @Test(
-    "S7: a malformed record is refused, because an empty one would permit every older file",
+    "a malformed record is refused, because an empty one would permit every older file", .rule("signature.7"),
     arguments: [
       "", "\n", "carabiner-serials 1", "carabiner-serials 2\n", "carabiner-serials 1\n\n", "carabiner-serials 1\nplugin:a 1\n",
       "carabiner-serials 1\nplugin:a 0 DIGEST\n", "carabiner-serials 1\nplugin:a 1 DIGEST", "carabiner-serials 1\na 1 DIGEST\n",

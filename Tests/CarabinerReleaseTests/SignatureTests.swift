@@ -18,7 +18,8 @@ struct SignatureTests {
     }
   }
 
-  @Test("S2, S3: the signature of the specification is valid for the statement and for no other byte")
+  @Test(
+    "the signature of the specification is valid for the statement and for no other byte", .rule("signature.2", "signature.3"))
   func sample() throws {
     let statement = Array(SampleRelease.statement.utf8)
     let sidecar = try ReleaseSidecar(parsing: Array((SampleRelease.statement + SampleRelease.armor).utf8))
@@ -35,7 +36,7 @@ struct SignatureTests {
     #expect(!signature.isValid(of: statement.dropLast()))
   }
 
-  @Test("S3: what is signed are 109 bytes of the known digest")
+  @Test("the signed bytes are 109 with the known digest", .rule("signature.3"))
   func signedBytes() throws {
     let signature = try SSHSignature(parsing: try Self.blob())
     let bytes = signature.signedBytes(of: Array(SampleRelease.statement.utf8))
@@ -44,7 +45,7 @@ struct SignatureTests {
     #expect(FileIdentity(of: bytes).digest.hasSuffix("266b"))
   }
 
-  @Test("S3: no changed bit and no shorter or longer form of a signature is valid, but for the reserved text")
+  @Test("no changed bit and no shorter or longer form of a signature is valid, but for the reserved text", .rule("signature.3"))
   func bits() throws {
     let blob = try Self.blob()
     let statement = Array(SampleRelease.statement.utf8)
@@ -68,7 +69,7 @@ struct SignatureTests {
   }
 
   @Test(
-    "S1: keys of Ed25519 and P-256 and both hashes are accepted",
+    "keys of Ed25519 and P-256 and both hashes are accepted", .rule("signature.1"),
     arguments: [("ed25519", 0), ("ecdsa", 256)], ["sha512", "sha256"])
   func methods(type: (name: String, bits: Int), hash: String) async throws {
     let folder = try FixturePlugin.Folder()
@@ -82,7 +83,7 @@ struct SignatureTests {
   }
 
   @Test(
-    "S1: other types of keys are refused, by signature and in a trust file",
+    "other types of keys are refused, by signature and in a trust file", .rule("signature.1"),
     arguments: [("rsa", 2048), ("rsa", 4096), ("ecdsa", 384)])
   func otherMethods(type: (name: String, bits: Int)) async throws {
     let folder = try FixturePlugin.Folder()
@@ -93,7 +94,9 @@ struct SignatureTests {
     #expect(try code { _ = try TrustFile(parsing: Array("plugin:* \(key.publicKey)".utf8)) } == .invalidFile)
   }
 
-  @Test("S1: a signature of another namespace is refused", arguments: ["git", "file", "carabiner-release2", "Carabiner-Release"])
+  @Test(
+    "a signature of another namespace is refused", .rule("signature.1"),
+    arguments: ["git", "file", "carabiner-release2", "Carabiner-Release"])
   func namespace(name: String) async throws {
     let folder = try FixturePlugin.Folder()
     let key = try await SigningKey(in: folder)
@@ -102,7 +105,7 @@ struct SignatureTests {
     #expect(try verdict(SampleRelease.statement, [armor], verifier) == .signature)
   }
 
-  @Test("S2: a sidecar has 1 to 4 signatures and nothing else")
+  @Test("a sidecar has 1 to 4 signatures and nothing else", .rule("signature.2"))
   func sidecar() throws {
     let (statement, armor) = (SampleRelease.statement, SampleRelease.armor)
     #expect(try isRefused(statement))
@@ -120,7 +123,7 @@ struct SignatureTests {
     }
   }
 
-  @Test("S11: 4 MiB of armor, and of anything else, are refused without reading a signature")
+  @Test("4 MiB of armor, and of anything else, are refused without reading a signature", .rule("signature.11"))
   func largeSidecar() throws {
     let body = String(repeating: String(repeating: "A", count: 70) + "\n", count: 60_000)
     let armor = "-----BEGIN SSH SIGNATURE-----\n\(body)-----END SSH SIGNATURE-----\n"

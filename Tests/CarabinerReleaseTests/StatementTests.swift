@@ -1,4 +1,5 @@
 import CarabinerRelease
+import TestTools
 import Testing
 
 @Suite("Statements")
@@ -12,7 +13,7 @@ struct StatementTests {
 
   private func text(_ lines: [String]) -> String { lines.map { "\($0)\n" }.joined() }
 
-  @Test("S2: the statement of the specification is read, and written with the same bytes")
+  @Test("the statement of the specification is read, and written with the same bytes", .rule("signature.2"))
   func sample() throws {
     let statement = try ReleaseStatement(parsing: Array(SampleRelease.statement.utf8))
     #expect(statement.subject.description == "plugin:token-auth")
@@ -28,7 +29,7 @@ struct StatementTests {
     #expect(FileIdentity(of: Array(made.text.utf8)).digest.hasSuffix("79bd"))
   }
 
-  @Test("S2: each line must be there", arguments: places)
+  @Test("each line must be there", .rule("signature.2"), arguments: places)
   func missing(place: Int) throws {
     var lines = Self.lines
     lines.remove(at: place)
@@ -36,7 +37,7 @@ struct StatementTests {
     #expect(try isRefused(text(Array(Self.lines[..<place]))))
   }
 
-  @Test("S2: no line may be there twice", arguments: places)
+  @Test("no line may be there twice", .rule("signature.2"), arguments: places)
   func twice(place: Int) throws {
     var lines = Self.lines
     lines.insert(lines[place], at: place)
@@ -44,7 +45,7 @@ struct StatementTests {
     #expect(try isRefused(text(Self.lines + [Self.lines[place]])))
   }
 
-  @Test("S2: two lines may not change places", arguments: places.dropLast())
+  @Test("two lines may not change places", .rule("signature.2"), arguments: places.dropLast())
   func order(place: Int) throws {
     var lines = Self.lines
     lines.swapAt(place, place + 1)
@@ -52,7 +53,8 @@ struct StatementTests {
   }
 
   @Test(
-    "S2: a line has no carriage return, tab, second space, leading or trailing space, other case or other byte", arguments: places
+    "a line has no carriage return, tab, second space, leading or trailing space, other case or other byte", .rule("signature.2"),
+    arguments: places
   )
   func bytes(place: Int) throws {
     let line = Self.lines[place]
@@ -68,7 +70,7 @@ struct StatementTests {
   }
 
   @Test(
-    "S2: values out of range are refused",
+    "values out of range are refused", .rule("signature.2"),
     arguments: [
       "carabiner-release 2", "carabiner-release 01", "kind patch", "kind ", "name ", "name Token", "name a_b", "name a.b",
       "name ../x",
@@ -82,7 +84,7 @@ struct StatementTests {
     #expect(try isRefused(text(Self.lines.map { $0.hasPrefix("\(word) ") ? line : $0 })))
   }
 
-  @Test("S2: all kinds, names of 1 and of 64 bytes, and the serials 1 and 2^53 are accepted")
+  @Test("all kinds, names of 1 and of 64 bytes, and the serials 1 and 2^53 are accepted", .rule("signature.2"))
   func limits() throws {
     for kind in ["plugin", "manifest", "revoked", "release"] {
       #expect(try !isRefused(SampleRelease.statement.replacing("kind plugin", with: "kind \(kind)")))
@@ -96,7 +98,7 @@ struct StatementTests {
     }
   }
 
-  @Test("S2: lines of one's own may follow, and nothing else")
+  @Test("lines of one's own may follow, and nothing else", .rule("signature.2"))
   func additions() throws {
     let statement = try ReleaseStatement(parsing: Array((SampleRelease.statement + "x-commit 8d534aa9\nx-url a b\n").utf8))
     #expect(statement.additions == ["x-commit 8d534aa9", "x-url a b"])
@@ -110,14 +112,14 @@ struct StatementTests {
     #expect(try isRefused("\n"))
   }
 
-  @Test("S2: a statement has at most 4 KiB")
+  @Test("a statement has at most 4 KiB", .rule("signature.2"))
   func size() throws {
     let room = 4096 - SampleRelease.statement.utf8.count - "x-a \n".utf8.count
     #expect(try !isRefused("\(SampleRelease.statement)x-a \(String(repeating: "b", count: room))\n"))
     #expect(try isRefused("\(SampleRelease.statement)x-a \(String(repeating: "b", count: room + 1))\n"))
   }
 
-  @Test("S2: a statement that could not be read is not made")
+  @Test("a statement that could not be read is not made", .rule("signature.2"))
   func making() throws {
     let time = SampleRelease.time
     #expect(try code { _ = try SampleRelease.statement(serial: 0) } == .signature)
@@ -128,7 +130,7 @@ struct StatementTests {
     #expect(try code { _ = try SampleRelease.statement(file: FileIdentity(size: 1, digest: "ab")) } == .signature)
   }
 
-  @Test("S2: the name of a manifest is that of its file without suffix")
+  @Test("the name of a manifest is that of its file without suffix", .rule("signature.2"))
   func manifestName() {
     #expect(ReleaseSubject.manifestName(path: "/etc/carabiner/shop.yaml") == "shop")
     #expect(ReleaseSubject.manifestName(path: "shop") == "shop")

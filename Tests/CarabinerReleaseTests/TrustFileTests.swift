@@ -9,7 +9,7 @@ struct TrustFileTests {
     try code { _ = try TrustFile(parsing: Array(text.utf8)) } == .invalidFile
   }
 
-  @Test("S4: comments, empty lines, options, key comments and several principals are read")
+  @Test("comments, empty lines, options, key comments and several principals are read", .rule("signature.4"))
   func reading() throws {
     let text = """
       # the keys of the release team
@@ -24,7 +24,7 @@ struct TrustFileTests {
   }
 
   @Test(
-    "S4: a line that is not understood is refused, with its number",
+    "a line that is not understood is refused, with its number", .rule("signature.4"),
     arguments: [
       "plugin:* cert-authority KEY", "plugin:* cert-authority,namespaces=\"carabiner-release\" KEY",
       "plugin:* no-touch-required KEY",
@@ -50,7 +50,7 @@ struct TrustFileTests {
     }
   }
 
-  @Test("S4: a file without keys, and one above 256 KiB, is refused")
+  @Test("a file without keys, and one above 256 KiB, is refused", .rule("signature.4"))
   func sizes() throws {
     for text in ["", "\n\n", "# only a comment"] { #expect(try isRefused(text)) }
     let line = "plugin:* \(SampleRelease.key)\n"
@@ -93,7 +93,7 @@ struct TrustFileTests {
     ("plugin:* namespaces=\"git\" KEY\nplugin:noop KEY", "plugin:noop", true),
   ]
 
-  @Test("S4: patterns, namespaces and dates allow a key as in ssh-keygen", arguments: lines)
+  @Test("patterns, namespaces and dates allow a key as in ssh-keygen", .rule("signature.4"), arguments: lines)
   func allowing(line: String, subject: String, allows: Bool) async throws {
     let text = line.replacing("KEY", with: SampleRelease.key) + "\n"
     let trust = try TrustFile(parsing: Array(text.utf8))
@@ -114,7 +114,7 @@ struct TrustFileTests {
     #expect((run.status == 0) == allows, "\(run.errors)")
   }
 
-  @Test("S4: a trust file that others could change is not read")
+  @Test("a trust file that others could change is not read", .rule("signature.4"))
   func permissions() throws {
     let folder = try FixturePlugin.Folder()
     let path = folder.file("trust").path

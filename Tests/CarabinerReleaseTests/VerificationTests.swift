@@ -21,7 +21,7 @@ struct VerificationTests {
     try code { _ = try verifier.verify(sidecar, of: try SampleRelease.subject(subject), file, at: time, serials: serials) }
   }
 
-  @Test("S5: a file with a good sidecar is accepted, with the key and the line that allows it")
+  @Test("a file with a good sidecar is accepted, with the key and the line that allows it", .rule("signature.5"))
   func accepted() throws {
     let release = try SampleRelease.verifier("# team\nplugin:token-* \(SampleRelease.key) a").verify(
       Self.sample, of: try SampleRelease.subject(), SampleRelease.file, at: SampleRelease.time, serials: SerialRecord())
@@ -30,7 +30,7 @@ struct VerificationTests {
     #expect(release.signers.map(\.principals) == ["plugin:token-*"])
   }
 
-  @Test("S5: no sidecar, another kind or name, and a malformed sidecar")
+  @Test("no sidecar, another kind or name, and a malformed sidecar", .rule("signature.5"))
   func form() throws {
     let verifier = try SampleRelease.verifier("* \(SampleRelease.key)")
     #expect(try verdict(nil, verifier) == .unsigned)
@@ -40,7 +40,7 @@ struct VerificationTests {
     #expect(try verdict(Self.sample, verifier) == nil)
   }
 
-  @Test("S5: another file is a mismatch, whatever is wrong with keys and dates")
+  @Test("another file is a mismatch, whatever is wrong with keys and dates", .rule("signature.5"))
   func mismatch() throws {
     let verifier = try SampleRelease.verifier("release:* \(SampleRelease.key)", revoked: "sha256 \(SampleRelease.file.digest)")
     for bytes in ["hello", "hellO\n", "hello\n\n", ""] {
@@ -52,7 +52,7 @@ struct VerificationTests {
     #expect(try verdict(Self.sample, verifier, file: other) == .pinMismatch)
   }
 
-  @Test("S5: each failure is reported before all that come after it")
+  @Test("each failure is reported before all that come after it", .rule("signature.5"))
   func order() throws {
     // A wrong signature, expired, and a downgrade; and more and more before it.
     let statement = try SampleRelease.statement(serial: 1, expires: SampleRelease.time.adding(seconds: -1))
@@ -71,7 +71,7 @@ struct VerificationTests {
     #expect(try found("manifest:* \(SampleRelease.key)", revoked: revoked, file: other) == .pinMismatch)
   }
 
-  @Test("S5: expiry is reported before a downgrade, and a time in the future before both")
+  @Test("expiry is reported before a downgrade, and a time in the future before both", .rule("signature.5"))
   func datesBeforeSerial() async throws {
     let folder = try FixturePlugin.Folder()
     let key = try await SigningKey(in: folder)
@@ -85,7 +85,7 @@ struct VerificationTests {
     #expect(try verdict(sidecar, verifier, at: statement.issued.adding(seconds: -301), serials: serials) == .notYetValid)
   }
 
-  @Test("S5, S11: dates are exact to the second: issued with 5 minutes for clocks, expires without")
+  @Test("dates are exact to the second: issued with 5 minutes for clocks, expires without", .rule("signature.5", "signature.11"))
   func dates() async throws {
     let folder = try FixturePlugin.Folder()
     let key = try await SigningKey(in: folder)
@@ -111,7 +111,7 @@ struct VerificationTests {
     #expect(try verdict(sidecar, verifier, at: SampleRelease.time) == nil)
   }
 
-  @Test("S4: a key for plugins is not one for manifests, and an expired or unknown key is none")
+  @Test("a key for plugins is not one for manifests, and an expired or unknown key is none", .rule("signature.4"))
   func untrusted() throws {
     #expect(try verdict(Self.sample, try SampleRelease.verifier("manifest:* \(SampleRelease.key)")) == .untrusted)
     #expect(
@@ -121,7 +121,9 @@ struct VerificationTests {
         == .untrusted)
   }
 
-  @Test("S4, S11: a threshold counts different keys that are trusted, and each of their signatures must be valid")
+  @Test(
+    "a threshold counts different keys that are trusted, and each of their signatures must be valid",
+    .rule("signature.4", "signature.11"))
   func threshold() async throws {
     let folder = try FixturePlugin.Folder()
     let (one, two) = (try await SigningKey(in: folder), try await SigningKey("ecdsa", bits: 256, in: folder))
@@ -142,7 +144,7 @@ struct VerificationTests {
     #expect(try verdict(bad, try SampleRelease.verifier(lines)) == .signature)
   }
 
-  @Test("S9: a file that the old and the new key signed is accepted before, during and after the rotation")
+  @Test("a file that the old and the new key signed is accepted before, during and after the rotation", .rule("signature.9"))
   func rotation() async throws {
     let folder = try FixturePlugin.Folder()
     let (old, new) = (try await SigningKey(in: folder), try await SigningKey(in: folder))

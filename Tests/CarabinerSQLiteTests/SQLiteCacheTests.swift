@@ -5,7 +5,7 @@ import Foundation
 import TestTools
 import Testing
 
-@Suite("SQLite cache (SEMANTICS D6)")
+@Suite("SQLite cache")
 struct SQLiteCacheTests {
   private let folder: TemporaryFolder
   private var path: String { folder.file("store.sqlite") }
@@ -29,7 +29,7 @@ struct SQLiteCacheTests {
     }
   }
 
-  @Test("D6: records are there when the file is opened again, and sqlite3 can read them")
+  @Test("records are there when the file is opened again, and sqlite3 can read them", .rule("store.6"))
   func persistence() async throws {
     try await publish(Self.data, to: ApolloStore(cache: try SQLiteNormalizedCache(path: path)))
     let again = ApolloStore(cache: try SQLiteNormalizedCache(path: path))
@@ -40,7 +40,7 @@ struct SQLiteCacheTests {
     #expect(shown.output == #"{"$ref":"Human:é\"1"}"# + "\nok\n")
   }
 
-  @Test("D6: a file that is made is for its owner alone, and one that is there stays as open as it was")
+  @Test("a file that is made is for its owner alone, and one that is there stays as open as it was", .rule("store.6"))
   func mode() async throws {
     let there = path + ".there"
     #expect(FileManager.default.createFile(atPath: there, contents: nil, attributes: [.posixPermissions: 0o644]))
@@ -54,7 +54,7 @@ struct SQLiteCacheTests {
     }
   }
 
-  @Test("D5, D6: changed keys are the same as in memory, removals and clearing included")
+  @Test("changed keys are the same as in memory, removals and clearing included", .rule("store.5", "store.6"))
   func changedKeys() async throws {
     for cache in [try SQLiteNormalizedCache(path: path), InMemoryNormalizedCache()] as [any NormalizedCache] {
       let first = RecordSet([
@@ -74,7 +74,8 @@ struct SQLiteCacheTests {
     }
   }
 
-  @Test("D5, D6: equal values are not changed, and their time of receipt is updated", arguments: [true, false])
+  @Test(
+    "equal values are not changed, and their time of receipt is updated", .rule("store.5", "store.6"), arguments: [true, false])
   func receivedAgain(isWhole: Bool) async throws {
     for cache in [try SQLiteNormalizedCache(path: path), InMemoryNormalizedCache()] as [any NormalizedCache] {
       let fields = ["x": Data("1".utf8), "y": Data("2".utf8), "z": Data("3".utf8)]
@@ -91,7 +92,7 @@ struct SQLiteCacheTests {
     }
   }
 
-  @Test("D5, D6: a field that is asked for under two names is one field")
+  @Test("a field that is asked for under two names is one field", .rule("store.5", "store.6"))
   func twoNames() async throws {
     let operation = DynamicOperation(document: "{ a: hero { __typename id b: name c: name } }")
     let store = ApolloStore(cache: try SQLiteNormalizedCache(path: path))
@@ -104,7 +105,7 @@ struct SQLiteCacheTests {
     #expect(try await store.load(operation)?.body.hasData == true)
   }
 
-  @Test("D4, D6: a transaction that throws leaves the file as it was")
+  @Test("a transaction that throws leaves the file as it was", .rule("store.4", "store.6"))
   func rollback() async throws {
     struct Failure: Error {}
     let store = ApolloStore(cache: try SQLiteNormalizedCache(path: path))
@@ -118,7 +119,7 @@ struct SQLiteCacheTests {
     #expect(try await store.load(hero) != nil)
   }
 
-  @Test("D6: many readers and writers at once")
+  @Test("many readers and writers at once", .rule("store.6"))
   func concurrency() async throws {
     let store = ApolloStore(cache: try SQLiteNormalizedCache(path: path))
     try await publish(Self.data, to: store)
@@ -134,7 +135,9 @@ struct SQLiteCacheTests {
     }
   }
 
-  @Test("D6: no record is torn and nothing that was committed is lost when the writer is killed", .timeLimit(.minutes(2)))
+  @Test(
+    "no record is torn and nothing that was committed is lost when the writer is killed", .rule("store.6"),
+    .timeLimit(.minutes(2)))
   func killed() async throws {
     let program = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
       .appending(path: "StoreWriter")
@@ -170,7 +173,8 @@ struct SQLiteCacheTests {
   // MARK: Bad files
 
   @Test(
-    "D6: a file that is not a database, or another program's, is refused and not changed", arguments: ["garbage", "other", "cut"])
+    "a file that is not a database, or another program's, is refused and not changed", .rule("store.6"),
+    arguments: ["garbage", "other", "cut"])
   func notOurs(_ kind: String) async throws {
     let path = path
     switch kind {
@@ -195,14 +199,14 @@ struct SQLiteCacheTests {
     #expect(try Data(contentsOf: URL(filePath: path)) == before)
   }
 
-  @Test("D6: a database of a newer version is refused")
+  @Test("a database of a newer version is refused", .rule("store.6"))
   func newerVersion() async throws {
     _ = try SQLiteNormalizedCache(path: path)
     _ = try await ToolRun(URL(filePath: "/usr/bin/env"), ["sqlite3", path, "PRAGMA user_version = 2"])
     #expect(await code { _ = try SQLiteNormalizedCache(path: path) } == .newerVersion)
   }
 
-  @Test("D6: a database another process holds is an error after the timeout, and works when it is free again")
+  @Test("a database another process holds is an error after the timeout, and works when it is free again", .rule("store.6"))
   func locked() async throws {
     let (path, cache) = (path, try SQLiteNormalizedCache(path: path, busyTimeout: 0.05))
     let store = ApolloStore(cache: cache)
@@ -219,7 +223,7 @@ struct SQLiteCacheTests {
     try await publish(Self.data, to: store)
   }
 
-  @Test("D6: a database that is opened for reading is read and refuses to be written; an absent one is an error")
+  @Test("a database that is opened for reading is read and refuses to be written; an absent one is an error", .rule("store.6"))
   func readOnly() async throws {
     #expect(await code { _ = try SQLiteNormalizedCache(path: path, isReadOnly: true) } == .database)
     try await publish(Self.data, to: ApolloStore(cache: try SQLiteNormalizedCache(path: path)))
@@ -229,7 +233,9 @@ struct SQLiteCacheTests {
     #expect(await code { _ = try SQLiteNormalizedCache(path: folder.file("no/such/folder")) } == .database)
   }
 
-  @Test("D6: a full disk is an error, changes nothing, and existing data can still be read", .enabled(if: getuid() == 0))
+  @Test(
+    "a full disk is an error, changes nothing, and existing data can still be read", .rule("store.6"), .enabled(if: getuid() == 0)
+  )
   func diskFull() async throws {
     let small = folder.file("small")
     try FileManager.default.createDirectory(atPath: small, withIntermediateDirectories: true)
@@ -256,7 +262,7 @@ struct SQLiteCacheTests {
     _ = try await ToolRun(URL(filePath: "/usr/bin/env"), ["umount", small])
   }
 
-  @Test("item 13: the record of a root keeps its newest fields, and objects that only dropped fields had go with them")
+  @Test("the record of a root keeps its newest fields, and objects that only dropped fields had go with them")
   func rootFields() async throws {
     let cache = try SQLiteNormalizedCache(path: path, maximumFields: 40)
     let store = ApolloStore(cache: cache)
@@ -287,7 +293,7 @@ struct SQLiteCacheTests {
   }
 
   @Test(
-    "item 13: a store in a file stays below its limit in bytes, and keeps the values that were received last",
+    "a store in a file stays below its limit in bytes, and keeps the values that were received last",
     arguments: [100, 20_000])
   func maximumBytes(size: Int) async throws {
     let limit = 1 << 20
@@ -310,7 +316,7 @@ struct SQLiteCacheTests {
   }
 
   @Test(
-    "item 13: the limit holds if all values are received at once, or at impossible times", arguments: [0, -1, .max] as [Int64])
+    "the limit holds if all values are received at once, or at impossible times", arguments: [0, -1, .max] as [Int64])
   func maximumBytesAtOnce(received: Int64) async throws {
     let limit = 1 << 20
     let cache = try SQLiteNormalizedCache(path: path, maximumBytes: limit)
@@ -324,7 +330,7 @@ struct SQLiteCacheTests {
     #expect(cache.evictedValues > 0)
   }
 
-  @Test("item 13: a query reads only the fields of a root that it needs, whatever else is there")
+  @Test("a query reads only the fields of a root that it needs, whatever else is there")
   func someFields() async throws {
     let cache = try SQLiteNormalizedCache(path: path)
     _ = try await cache.merge(

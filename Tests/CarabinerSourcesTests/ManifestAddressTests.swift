@@ -3,7 +3,7 @@ import CarabinerSources
 import Foundation
 import Testing
 
-/// E1: what `-m` names.
+/// The sources that `-m` names.
 struct ManifestAddressTests {
   @Test("a path is a file, also one with a colon")
   func file() throws {

@@ -5,7 +5,7 @@ import Synchronization
 import TestTools
 import Testing
 
-/// E5: manifests from a web server that misbehaves. The gateway's tests use a real nginx.
+/// Manifests from a web server that misbehaves. The gateway's tests use a real nginx.
 @Suite("Manifests from a web server")
 struct WebManifestsTests {
   /// A source that is followed, and its reports.
@@ -69,7 +69,7 @@ struct WebManifestsTests {
     }
   }
 
-  @Test("E5: a server that always sends 200 with the same bytes reports equal manifests")
+  @Test("a server that always sends 200 with the same bytes reports equal manifests", .rule("fleet.5"))
   func withoutValidator() async throws {
     let following = try Following(try Self.server { _ in ("200 OK", "", "carabiner: 1") })
     #expect(try await following.text(0) == "carabiner: 1")
@@ -83,7 +83,7 @@ struct WebManifestsTests {
     #expect(following.source.figures.isUp)
   }
 
-  @Test("E5: the entity tag is sent back, and 304 means the same manifest")
+  @Test("the entity tag is sent back, and 304 means the same manifest", .rule("fleet.5"))
   func validator() async throws {
     let server = try Self.server { request in
       request.header("If-None-Match") == "\"a1\""
@@ -96,7 +96,7 @@ struct WebManifestsTests {
   }
 
   @Test(
-    "E5: an answer without a manifest is a failure of its kind",
+    "an answer without a manifest is a failure of its kind", .rule("fleet.5"),
     arguments: [
       ("404 Not Found", "", SourceError.Code.missing), ("401 Unauthorized", "", .unauthenticated), ("403 Forbidden", "", .denied),
       ("500 Internal Server Error", "", .unavailable), ("418 I'm a teapot", "", .refused),
@@ -112,7 +112,7 @@ struct WebManifestsTests {
     #expect(following.source.figures.errors == [code.rawValue: 1] && !following.source.figures.isUp)
   }
 
-  @Test("E5: a redirect on the same host is followed, with the login")
+  @Test("a redirect on the same host is followed, with the login", .rule("fleet.5"))
   func redirect() async throws {
     let server = try Self.server { request in
       guard request.header("Authorization") == "Basic bm9kZTpzM2NyZXQ=" else { return ("401 Unauthorized", "", "") }
@@ -123,7 +123,7 @@ struct WebManifestsTests {
     #expect(try await following.text(0) == "carabiner: 1")
   }
 
-  @Test("E5: a manifest has at most 1 MiB")
+  @Test("a manifest has at most 1 MiB", .rule("fleet.5"))
   func large() async throws {
     let text = String(repeating: "#", count: (1 << 20) + 1)
     let following = try Following(try Self.server { _ in ("200 OK", "", text) })
@@ -132,7 +132,7 @@ struct WebManifestsTests {
     #expect(try await Following(try Self.server { _ in ("200 OK", "", largest) }).text(0) == largest)
   }
 
-  @Test("E5: the signature is at the URL with .release; without one the manifest has none")
+  @Test("the signature is at the URL with .release; without one the manifest has none", .rule("fleet.5"))
   func sidecar() async throws {
     let isSigned = Mutex(true)
     let server = try Self.server { request in

@@ -17,7 +17,7 @@ struct EndpointEjectionTests {
 
   private func ejected(_ table: EndpointTable, at now: Duration) -> [Bool] { table.availability(at: now).map(\.isEjected) }
 
-  @Test("G10: five failures in a row of any kind eject an endpoint, and any other answer sets the count to 0")
+  @Test("five failures in a row of any kind eject an endpoint, and any other answer sets the count to 0", .rule("gateway.10"))
   func count() {
     var table = table(2)
     let first = table.servers[0].number
@@ -31,7 +31,7 @@ struct EndpointEjectionTests {
     #expect(ejected(table, at: .zero) == [true, false])
   }
 
-  @Test("G10: of three endpoints, two dead, exactly one is ejected with 50 %")
+  @Test("of three endpoints, two dead, exactly one is ejected with 50 %", .rule("gateway.10"))
   func limit() {
     var table = table(3)
     let numbers = table.servers.map(\.number)
@@ -42,7 +42,7 @@ struct EndpointEjectionTests {
     #expect(ejected(table, at: .zero) == [true, false, false])
   }
 
-  @Test("G10: at least one may be ejected, but never the last available endpoint")
+  @Test("at least one may be ejected, but never the last available endpoint", .rule("gateway.10"))
   func last() {
     var small = table(2) { $0.outliers?.maximumEjected = 0 }
     for _ in 0..<5 { _ = small.note(.reset, of: small.servers[0].number, at: .zero) }
@@ -56,14 +56,14 @@ struct EndpointEjectionTests {
     for _ in 0..<50 { equal(single.note(.reset, of: single.servers[0].number, at: .zero), false) }
   }
 
-  @Test("G10: an endpoint that is the last one by its checks is not ejected either")
+  @Test("an endpoint that is the last one by its checks is not ejected either", .rule("gateway.10"))
   func lastHealthy() {
     var table = table(2) { $0.health = Manifest.Upstream.HealthCheck(request: .path("/")) }
     for _ in 0..<3 { table.noteCheck(false, of: table.servers[0].number, at: .zero) }
     for _ in 0..<9 { equal(table.note(.reset, of: table.servers[1].number, at: .zero), false) }
   }
 
-  @Test("G10: the time of an ejection is multiplied by the ejections in a row, up to its maximum")
+  @Test("the time of an ejection is multiplied by the ejections in a row, up to its maximum", .rule("gateway.10"))
   func time() {
     var ejection = EndpointEjection()
     let settings = Manifest.Upstream.Outliers()
@@ -79,7 +79,9 @@ struct EndpointEjectionTests {
     #expect(!ejection.isEjected(at: now + .seconds(30)))
   }
 
-  @Test("G10: an ejected endpoint gets requests again when its time is over, and needs all failures for the next ejection")
+  @Test(
+    "an ejected endpoint gets requests again when its time is over, and needs all failures for the next ejection",
+    .rule("gateway.10"))
   func comesBack() {
     var table = table(2) { $0.balance = .random }
     let first = table.servers[0].number

@@ -34,7 +34,7 @@ struct EndpointTableTests {
   }
 
   @Test(
-    "G1, G3: the counts of 10,000 requests follow the weights within 5 %, whichever the balance",
+    "the counts of 10,000 requests follow the weights within 5 %, whichever the balance", .rule("gateway.1", "gateway.3"),
     arguments: [Manifest.Upstream.Balance.leastRequests, .roundRobin, .random, .hash])
   func weights(balance: Manifest.Upstream.Balance) {
     var table = EndpointTable(Self.upstream(3) { $0.balance = balance }, Self.servers([1, 2, 7]))
@@ -44,14 +44,15 @@ struct EndpointTableTests {
     }
   }
 
-  @Test("G3: round-robin gives each endpoint exactly its weight in one round, and spreads it out")
+  @Test("round-robin gives each endpoint exactly its weight in one round, and spreads it out", .rule("gateway.3"))
   func roundRobin() {
     var table = EndpointTable(Self.upstream(3) { $0.balance = .roundRobin }, Self.servers([1, 3, 6]))
     equal(counts(&table, 10), [0: 1, 1: 3, 2: 6])
     equal(counts(&table, 100), [0: 10, 1: 30, 2: 60])
   }
 
-  @Test("G3: with least-requests, an endpoint that is ten times slower gets less than 20 % of the requests of two")
+  @Test(
+    "with least-requests, an endpoint that is ten times slower gets less than 20 % of the requests of two", .rule("gateway.3"))
   func slowEndpoint() {
     var table = EndpointTable(Self.upstream(2), Self.servers([1, 1]))
     var numbers = SeededGenerator(seed: 3)
@@ -70,7 +71,7 @@ struct EndpointTableTests {
     #expect(Double(counts[1]) < 0.2 * Double(counts[0] + counts[1]), "\(counts)")
   }
 
-  @Test("G3: with hash, stopping one of four endpoints moves only its own keys")
+  @Test("with hash, stopping one of four endpoints moves only its own keys", .rule("gateway.3"))
   func hash() {
     let upstream = Self.upstream(4) { $0.balance = .hash }
     var all = EndpointTable(upstream, Self.servers([1, 1, 2, 1]))
@@ -86,14 +87,14 @@ struct EndpointTableTests {
     #expect((600...1000).contains(moved))
   }
 
-  @Test("G3: with hash, a request without a value gets any endpoint")
+  @Test("with hash, a request without a value gets any endpoint", .rule("gateway.3"))
   func hashWithoutValue() {
     var table = EndpointTable(Self.upstream(2) { $0.balance = .hash }, Self.servers([1, 1]))
     let counts = counts(&table, 1000)
     #expect((400...600).contains(counts[0] ?? 0))
   }
 
-  @Test("G3: a backup gets requests only when no other endpoint is available")
+  @Test("a backup gets requests only when no other endpoint is available", .rule("gateway.3"))
   func backups() throws {
     let upstream = Self.upstream(3) { $0.health = Manifest.Upstream.HealthCheck(request: .path("/")) }
     var table = EndpointTable(upstream, Self.servers([1, 1, 1], backups: [2]))
@@ -108,7 +109,7 @@ struct EndpointTableTests {
     equal(counts(&table, 100), [0: 100])
   }
 
-  @Test("G6: an endpoint is not tried twice while another available one is untried")
+  @Test("an endpoint is not tried twice while another available one is untried", .rule("gateway.6"))
   func untried() throws {
     var table = EndpointTable(Self.upstream(3), Self.servers([1, 1, 1]))
     var numbers = SeededGenerator(seed: 7)
@@ -126,7 +127,8 @@ struct EndpointTableTests {
     }
   }
 
-  @Test("G6: a retry goes to an available backup when the other endpoints have been tried, and to no unavailable one")
+  @Test(
+    "a retry goes to an available backup when the other endpoints have been tried, and to no unavailable one", .rule("gateway.6"))
   func untriedBackup() throws {
     let upstream = Self.upstream(4) { $0.health = Manifest.Upstream.HealthCheck(request: .path("/")) }
     var table = EndpointTable(upstream, Self.servers([1, 1, 1, 1], backups: [2, 3]))
@@ -146,7 +148,7 @@ struct EndpointTableTests {
     #expect(repeated?.isRepeated == true && repeated.map { all.prefix(2).contains($0.number) } == true)
   }
 
-  @Test("G8: of two endpoints, one failed by checks: only the other is used; both failed: both are tried")
+  @Test("of two endpoints, one failed by checks: only the other is used; both failed: both are tried", .rule("gateway.8"))
   func panic() {
     let upstream = Self.upstream(2) { $0.health = Manifest.Upstream.HealthCheck(request: .path("/")) }
     var table = EndpointTable(upstream, Self.servers([1, 1]))
@@ -159,7 +161,7 @@ struct EndpointTableTests {
     #expect(table.isPanicking)
   }
 
-  @Test("G8: with panic 0 %, no endpoint is chosen if none is available")
+  @Test("with panic 0 %, no endpoint is chosen if none is available", .rule("gateway.8"))
   func noPanic() {
     let upstream = Self.upstream(2) {
       $0.health = Manifest.Upstream.HealthCheck(request: .path("/"))
@@ -171,7 +173,7 @@ struct EndpointTableTests {
     #expect(!table.isPanicking)
   }
 
-  @Test("G9: an endpoint is healthy until its first fall failures, and again after rise successes")
+  @Test("an endpoint is healthy until its first fall failures, and again after rise successes", .rule("gateway.9"))
   func checks() {
     var health = EndpointHealth()
     let settings = Manifest.Upstream.HealthCheck(request: .path("/"))
@@ -183,7 +185,7 @@ struct EndpointTableTests {
     #expect(healthy == [true, true, true, true, true, false, false, false, false, true])
   }
 
-  @Test("G2: the records of servers that stay are kept when others come and go")
+  @Test("the records of servers that stay are kept when others come and go", .rule("gateway.2"))
   func replacement() throws {
     var table = EndpointTable(Self.upstream(2), Self.servers([1, 1]))
     var numbers = SeededGenerator(seed: 1)

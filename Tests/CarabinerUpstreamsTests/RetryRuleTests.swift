@@ -13,7 +13,7 @@ struct RetryRuleTests {
     return RetryRule(settings: settings)
   }
 
-  @Test("G4: what is retried by default, for a query and for a mutation")
+  @Test("the default causes of a retry, for a query and for a mutation", .rule("gateway.4"))
   func defaults() {
     let rule = Self.rule()
     func causes(_ outcome: AttemptOutcome) -> [RetryRule.Cause?] {
@@ -31,7 +31,7 @@ struct RetryRuleTests {
     }
   }
 
-  @Test("G4: timeout, 500 and 429 are retried for a query if they are listed, and never for a mutation")
+  @Test("timeout, 500 and 429 are retried for a query if they are listed, and never for a mutation", .rule("gateway.4"))
   func listed() {
     let rule = Self.rule { $0.causes = [.timeout, .internalError, .tooManyRequests] }
     for (outcome, cause) in [
@@ -45,7 +45,7 @@ struct RetryRuleTests {
     }
   }
 
-  @Test("G4: attempts limits the attempts, and 1 switches retries off", arguments: [1, 2, 10])
+  @Test("attempts limits the attempts, and 1 switches retries off", .rule("gateway.4"), arguments: [1, 2, 10])
   func attempts(limit: Int) {
     let rule = Self.rule { $0.attempts = limit }
     for attempts in 1...12 {
@@ -53,7 +53,9 @@ struct RetryRuleTests {
     }
   }
 
-  @Test("G4: errors of the transport are connect if nothing was sent, reset if the connection ended, and else no reason")
+  @Test(
+    "errors of the transport are connect if nothing was sent, reset if the connection ended, and else no reason",
+    .rule("gateway.4"))
   func errors() {
     func outcome(_ code: TransportError.Code, sent: Bool, began: Bool = false) -> AttemptOutcome {
       AttemptOutcome(TransportError(code, "", url: "", mayHaveBeenSent: sent, responseBegan: began))
@@ -70,13 +72,15 @@ struct RetryRuleTests {
     #expect(AttemptOutcome(CancellationError()) == .cancelled)
   }
 
-  @Test("G6: a change of endpoint has no delay")
+  @Test("a change of endpoint has no delay", .rule("gateway.6"))
   func change() {
     var numbers = SeededGenerator(seed: 1)
     equal(Self.rule().delay(before: 1, changesEndpoint: true, retryAfter: nil, using: &numbers), .zero)
   }
 
-  @Test("G6: otherwise the delay is random up to base-delay, which doubles up to maximum-delay: 1,000 draws", arguments: 1...9)
+  @Test(
+    "otherwise the delay is random up to base-delay, which doubles up to maximum-delay: 1,000 draws", .rule("gateway.6"),
+    arguments: 1...9)
   func delays(retry: Int) {
     var numbers = SeededGenerator(seed: UInt64(retry))
     let longest = min(250.0, 25 * Double(1 << (retry - 1)))
@@ -89,7 +93,7 @@ struct RetryRuleTests {
     #expect((draws.max() ?? 0) > 0.98 * longest && (draws.min() ?? 1) < 0.02 * longest)
   }
 
-  @Test("G6: Retry-After up to maximum-delay is waited for, and a longer one ends the retries")
+  @Test("Retry-After up to maximum-delay is waited for, and a longer one ends the retries", .rule("gateway.6"))
   func retryAfter() {
     var numbers = SeededGenerator(seed: 1)
     func delay(_ text: String, _ maximum: Duration, changes: Bool = false) -> Duration? {
@@ -106,7 +110,7 @@ struct RetryRuleTests {
   }
 
   @Test(
-    "G6: a date in Retry-After is the time until then, and no time if it has passed",
+    "a date in Retry-After is the time until then, and no time if it has passed", .rule("gateway.6"),
     arguments: [
       "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
     ])
@@ -123,14 +127,15 @@ struct RetryRuleTests {
   }
 
   @Test(
-    "G6: a Retry-After that is not a date is ignored",
+    "a Retry-After that is not a date is ignored", .rule("gateway.6"),
     arguments: [
       "GMT", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Now 1994 08:49:37 GMT", "Sun, 00 Nov 1994 08:49:37 GMT",
       "Sun, 06 Nov 1994 24:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 UTC",
     ])
   func malformedDate(text: String) { equal(HTTPDate.seconds(in: text), nil) }
 
-  @Test("G7: retries under way are at most the larger of minimum-concurrent and the budget's share of the requests")
+  @Test(
+    "retries under way are at most the larger of minimum-concurrent and the budget's share of the requests", .rule("gateway.7"))
   func budget() {
     let rule = Self.rule()
     for (retries, requests, isAllowed) in [

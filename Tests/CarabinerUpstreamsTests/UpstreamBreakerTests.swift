@@ -1,4 +1,5 @@
 import CarabinerManifest
+import TestTools
 import Testing
 
 @testable import CarabinerUpstreams
@@ -11,7 +12,7 @@ struct UpstreamBreakerTests {
     return UpstreamBreaker(settings)
   }
 
-  @Test("G11: it opens if the share of at least the minimum of requests has failed")
+  @Test("it opens if the share of at least the minimum of requests has failed", .rule("gateway.11"))
   func opens() {
     var breaker = breaker()
     for request in 0..<19 {
@@ -26,7 +27,7 @@ struct UpstreamBreakerTests {
     equal(breaker.admit(at: .milliseconds(4999)), nil)
   }
 
-  @Test("G11: a smaller share does not open it, and requests before the window do not count")
+  @Test("a smaller share does not open it, and requests before the window do not count", .rule("gateway.11"))
   func window() {
     var breaker = breaker()
     for request in 0..<1000 { breaker.ended(.normal, isFailure: request % 2 == 0 && request % 100 != 0, at: .seconds(1)) }
@@ -38,7 +39,9 @@ struct UpstreamBreakerTests {
     #expect(breaker.isOpen)
   }
 
-  @Test("G11: after the time open, one request at a time tries; its success closes the breaker, its failure opens it again")
+  @Test(
+    "after the time open, one request at a time tries; its success closes the breaker, its failure opens it again",
+    .rule("gateway.11"))
   func trials() {
     var breaker = breaker { $0.minimum = 1 }
     breaker.ended(.normal, isFailure: true, at: .zero)
@@ -55,7 +58,7 @@ struct UpstreamBreakerTests {
     equal(breaker.admit(at: .seconds(12)), .normal)
   }
 
-  @Test("G11: requests that began before it opened do not change an open breaker")
+  @Test("requests that began before it opened do not change an open breaker", .rule("gateway.11"))
   func late() {
     var breaker = breaker { $0.minimum = 2 }
     for _ in 0..<2 { breaker.ended(.normal, isFailure: true, at: .zero) }

@@ -4,10 +4,11 @@ import CarabinerWire
 import Foundation
 import ScriptedServer
 import ScriptedSocket
+import TestTools
 import Testing
 
 /// Servers that violate the protocol. Each one causes a clear error, and none a hang.
-@Suite("Bad input over WebSocket (SEMANTICS I1, I2)", .timeLimit(.minutes(2)))
+@Suite("Bad input over WebSocket", .timeLimit(.minutes(2)))
 struct BadSocketTests {
   private typealias Change = (inout WebSocketTransport.Configuration) -> Void
 
@@ -65,7 +66,8 @@ struct BadSocketTests {
     #expect(error.message.contains("Sec-WebSocket-Accept"))
   }
 
-  @Test("I1: another subprotocol is refused with the one to choose", arguments: ["graphql-ws", "nonsense", " "])
+  @Test(
+    "another subprotocol is refused with the one to choose", .rule("websocket.1"), arguments: ["graphql-ws", "nonsense", " "])
   func wrongSubprotocol(name: String) async throws {
     let error = try await handshake { try $0.upgrade(subprotocol: name) }
     #expect(error.code == .subprotocolRefused)
@@ -124,7 +126,7 @@ struct BadSocketTests {
 
   // MARK: The protocol
 
-  @Test("I1: no acknowledgement in time")
+  @Test("no acknowledgement in time", .rule("websocket.1"))
   func noAcknowledgement() async throws {
     let journal = Journal()
     let server = try ScriptedServer.sockets { socket in
@@ -147,7 +149,7 @@ struct BadSocketTests {
   }
 
   @Test(
-    "I1: each close code after the handshake is a separate error",
+    "each close code after the handshake is a separate error", .rule("websocket.1"),
     arguments: [
       (4400, WebSocketError.Code.badRequest), (4401, .unauthorized), (4403, .forbidden), (4406, .subprotocolRefused),
       (4409, .subscriberExists), (4429, .tooManyInitialisations), (4500, .serverFailed),
@@ -160,7 +162,7 @@ struct BadSocketTests {
   }
 
   @Test(
-    "I1: other close codes are tried again, and are the error if nothing helps",
+    "other close codes are tried again, and are the error if nothing helps", .rule("websocket.1"),
     arguments: [
       (4408, WebSocketError.Code.acknowledgementTimeout), (1000, .connectionLost), (1001, .connectionLost),
       (1011, .serverFailed), (4999, .closed),
@@ -172,7 +174,7 @@ struct BadSocketTests {
     #expect(server.connections == 3)
   }
 
-  @Test("I1: before the acknowledgement a close code is the error at once", arguments: [4403, 4408, 1011])
+  @Test("before the acknowledgement a close code is the error at once", .rule("websocket.1"), arguments: [4403, 4408, 1011])
   func earlyClosing(number: UInt16) async throws {
     let error = try await handshake { socket in
       try socket.upgrade()
@@ -182,7 +184,7 @@ struct BadSocketTests {
     #expect(error.closeCode?.rawValue == number)
   }
 
-  @Test("I2: unknown ids and a second acknowledgement are ignored")
+  @Test("unknown ids and a second acknowledgement are ignored", .rule("websocket.2"))
   func oddities() async throws {
     let (outcome, _) = try await outcome { socket, id in
       try socket.send(#"{"type":"connection_ack"}"#)
@@ -199,7 +201,7 @@ struct BadSocketTests {
   }
 
   @Test(
-    "I1: messages that are none end the connection",
+    "messages that are none end the connection", .rule("websocket.1"),
     arguments: ["nonsense", "{", "[]", #"{"type":"next","id":"1"}"#, ""])
   func invalidMessages(text: String) async throws {
     let journal = Journal()
@@ -215,7 +217,7 @@ struct BadSocketTests {
     #expect(journal.entries == ["4004"])
   }
 
-  @Test("I1: a payload that is not a response fails only its operation")
+  @Test("a payload that is not a response fails only its operation", .rule("websocket.1"))
   func invalidPayload() async throws {
     let (outcome, _) = try await outcome { socket, id in try socket.send(#"{"id":"\#(id)","type":"next","payload":{"a":1}}"#) }
     #expect((outcome.error as? ResponseParsingError)?.code == .notAGraphQLResponse)
@@ -345,7 +347,8 @@ struct BadSocketTests {
     #expect("\(outcome.error as Any)".contains("UTF-8"))
   }
 
-  @Test("I1: a server that does not answer our ping is left, and one that does is kept", arguments: [true, false])
+  @Test(
+    "a server that does not answer our ping is left, and one that does is kept", .rule("websocket.1"), arguments: [true, false])
   func keepAlive(answers: Bool) async throws {
     let journal = Journal()
     let pinging: Change = { configuration in

@@ -6,7 +6,7 @@ import ScriptedServer
 import ScriptedSocket
 import Testing
 
-@Suite("The socket that transports of older generations use (SEMANTICS-OLDER J2)", .timeLimit(.minutes(5)))
+@Suite("The socket that transports of older generations use", .timeLimit(.minutes(5)))
 struct OperationSocketTests {
   private let journal = Journal()
 

@@ -8,7 +8,7 @@ import TestTools
 import Testing
 
 /// Tests with strawberry on uvicorn, in both protocols.
-@Suite("Subscriptions over WebSocket from a real server (SEMANTICS I1 to I3)", .timeLimit(.minutes(3)))
+@Suite("Subscriptions over WebSocket from a real server", .timeLimit(.minutes(3)))
 struct RealServerTests {
   private func countdown(from start: Int, failingAt: Int? = nil) -> DynamicOperation {
     DynamicOperation(
@@ -23,7 +23,7 @@ struct RealServerTests {
     return numbers
   }
 
-  @Test("I1, I3: a subscription returns its results and ends", arguments: WebSocketProtocol.allCases)
+  @Test("a subscription returns its results and ends", .rule("websocket.1", "websocket.3"), arguments: WebSocketProtocol.allCases)
   func countdown(dialect: WebSocketProtocol) async throws {
     let server = try await StrawberryServer()
     let client = try ApolloClient.socket(server.url()) { $0.webSocketProtocol = dialect }
@@ -56,7 +56,9 @@ struct RealServerTests {
     for try await response in renamed { #expect(try response.data?["rename"]?["title"]?.string == "X") }
   }
 
-  @Test("I1: errors of a result are in it, and a refused subscription throws them", arguments: WebSocketProtocol.allCases)
+  @Test(
+    "errors of a result are in it, and a refused subscription throws them", .rule("websocket.1"),
+    arguments: WebSocketProtocol.allCases)
   func errors(dialect: WebSocketProtocol) async throws {
     let server = try await StrawberryServer()
     let client = try ApolloClient.socket(server.url()) { $0.webSocketProtocol = dialect }
@@ -72,7 +74,7 @@ struct RealServerTests {
     #expect(error.errors.first?.message?.contains("nothing") == true, "\(error)")
   }
 
-  @Test("I1: a refused connection_init is reported with its code, and another payload is accepted")
+  @Test("a refused connection_init is reported with its code, and another payload is accepted", .rule("websocket.1"))
   func guarded() async throws {
     let server = try await StrawberryServer()
     let refused = try ApolloClient.socket(server.url("/guarded")) { $0.connectionPayload = { ["token": "wrong"] } }
@@ -86,7 +88,7 @@ struct RealServerTests {
     #expect(try await numbers(accepted.results(of: countdown(from: 1))) == [1, 0])
   }
 
-  @Test("I1: leaving a subscription ends it at the server", arguments: WebSocketProtocol.allCases)
+  @Test("leaving a subscription ends it at the server", .rule("websocket.1"), arguments: WebSocketProtocol.allCases)
   func leaving(dialect: WebSocketProtocol) async throws {
     let server = try await StrawberryServer()
     let client = try ApolloClient.socket(server.url()) { $0.webSocketProtocol = dialect }
@@ -95,7 +97,7 @@ struct RealServerTests {
     #expect(await eventually { try await server.subscriptions() == (running: 0, ended: 1) })
   }
 
-  @Test("I2: a plugin sees results that come over the socket")
+  @Test("a plugin sees results that come over the socket", .rule("websocket.2"))
   func plugin() async throws {
     let server = try await StrawberryServer()
     let folder = try FixturePlugin.Folder()
@@ -116,7 +118,7 @@ struct RealServerTests {
     #expect(lines.filter { $0 == "a graphql.on_end" }.count == 1, "\(lines)")
   }
 
-  @Test("I2: results are in the store, and a watcher of a query gets them")
+  @Test("results are in the store, and a watcher of a query gets them", .rule("websocket.2"))
   func store() async throws {
     let server = try await StrawberryServer()
     let store = ApolloStore()

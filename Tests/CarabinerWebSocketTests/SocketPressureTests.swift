@@ -4,9 +4,10 @@ import CarabinerWire
 import Foundation
 import ScriptedServer
 import ScriptedSocket
+import TestTools
 import Testing
 
-@Suite("Much at once over WebSocket (SEMANTICS I2, A11)", .timeLimit(.minutes(5)))
+@Suite("Much at once over WebSocket", .timeLimit(.minutes(5)))
 struct SocketPressureTests {
   /// A server that sends this many results as fast as the client reads them.
   private func server(_ count: Int, padding: Int = 0) throws -> ScriptedServer {
@@ -30,7 +31,7 @@ struct SocketPressureTests {
     }
   }
 
-  @Test("I2: a burst of 10,000 results loses nothing and keeps their order")
+  @Test("a burst of 10,000 results loses nothing and keeps their order", .rule("websocket.2"))
   func burst() async throws {
     let server = try server(10_000)
     var next = 0
@@ -41,7 +42,7 @@ struct SocketPressureTests {
     #expect(next == 10_000)
   }
 
-  @Test("A11: while results are not read, no more input is read than fits into the buffers")
+  @Test("while results are not read, no more input is read than fits into the buffers", .rule("chain.11"))
   func slowReader() async throws {
     let server = try server(4000, padding: 10_000)
     let client = try ApolloClient.socket(server.socketURL) { $0.maximumBufferedResults = 8 }
@@ -123,7 +124,7 @@ struct SocketPressureTests {
     #expect(try await client.fetch(query: CountQuery(), cachePolicy: .networkOnly).data?.count == -1)
   }
 
-  @Test("A12: cancelling twenty readers at any moment ends each of them, and their connections")
+  @Test("cancelling twenty readers at any moment ends each of them, and their connections", .rule("chain.12"))
   func cancellations() async throws {
     let server = try server(1_000_000)
     await withTaskGroup(of: Void.self) { group in

@@ -4,11 +4,12 @@ import CarabinerWire
 import Foundation
 import ScriptedServer
 import ScriptedSocket
+import TestTools
 import Testing
 
-@Suite("Subscriptions over WebSocket (SEMANTICS I1 to I3)", .timeLimit(.minutes(2)))
+@Suite("Subscriptions over WebSocket", .timeLimit(.minutes(2)))
 struct SocketProtocolTests {
-  @Test("I1: handshake, init with payload and headers, acknowledgement, results and completion")
+  @Test("handshake, init with payload and headers, acknowledgement, results and completion", .rule("websocket.1"))
   func whole() async throws {
     let journal = Journal()
     let server = try ScriptedServer.sockets { socket in
@@ -40,7 +41,7 @@ struct SocketProtocolTests {
       ])
   }
 
-  @Test("K9: a handshake has the client's name and version, and the caller's headers replace them")
+  @Test("a handshake has the client's name and version, and the caller's headers replace them", .rule("detail.9"))
   func clientAwareness() async throws {
     let journal = Journal()
     let server = try ScriptedServer.sockets { socket in
@@ -100,7 +101,7 @@ struct SocketProtocolTests {
     #expect(transport.delegate == nil)
   }
 
-  @Test("K18: other headers and another payload open the connection again, and a pause waits")
+  @Test("other headers and another payload open the connection again, and a pause waits", .rule("detail.18"))
   func changedCredentials() async throws {
     let journal = Journal()
     let server = try ScriptedServer.sockets { socket in
@@ -128,7 +129,7 @@ struct SocketProtocolTests {
     #expect(throws: WebSocketError.self) { try transport.setAdditionalHeaders(["X-Token": "a\r\nb: c"]) }
   }
 
-  @Test("I3: the older protocol, with keep-alives, by option")
+  @Test("the older protocol, with keep-alives, by option", .rule("websocket.3"))
   func legacy() async throws {
     let journal = Journal()
     let server = try ScriptedServer.sockets { socket in
@@ -177,7 +178,7 @@ struct SocketProtocolTests {
   }
 
   @Test(
-    "I1: an error message ends a subscription with SubscriptionError, and is the last result of a query",
+    "an error message ends a subscription with SubscriptionError, and is the last result of a query", .rule("websocket.1"),
     arguments: WebSocketProtocol.allCases)
   func errorMessage(dialect: WebSocketProtocol) async throws {
     let isOld = dialect == .graphQLWS
@@ -198,7 +199,7 @@ struct SocketProtocolTests {
     #expect(response.errors?.map(\.message) == ["no such field"])
   }
 
-  @Test("I1: leaving the loop notifies the server, and so does cancelling the task")
+  @Test("leaving the loop notifies the server, and so does cancelling the task", .rule("websocket.1"))
   func leaving() async throws {
     let journal = Journal()
     let server = try ScriptedServer.sockets { socket in
@@ -221,7 +222,7 @@ struct SocketProtocolTests {
     #expect(journal.entries == ["subscribe 1", "complete 1", "subscribe 2", "complete 2"])
   }
 
-  @Test("I2: after a lost connection the client subscribes again, with a new id")
+  @Test("after a lost connection the client subscribes again, with a new id", .rule("websocket.2"))
   func reconnecting() async throws {
     let journal = Journal()
     let server = try ScriptedServer.sockets { socket in
@@ -250,7 +251,7 @@ struct SocketProtocolTests {
       ])
   }
 
-  @Test("I2: reconnection attempts are limited, and the error has their number")
+  @Test("reconnection attempts are limited, and the error has their number", .rule("websocket.2"))
   func givingUp() async throws {
     let server = try ScriptedServer.sockets { socket in
       guard socket.peer.number == 1 else { return }
@@ -265,7 +266,7 @@ struct SocketProtocolTests {
     #expect(server.connections == 4)
   }
 
-  @Test("I2: a mutation in flight is not sent again when the connection is lost")
+  @Test("a mutation in flight is not sent again when the connection is lost", .rule("websocket.2"))
   func mutation() async throws {
     let journal = Journal()
     let server = try ScriptedServer.sockets { socket in

@@ -115,7 +115,7 @@ package struct FleetSimulation {
       stageStart = now
       keysChanged()
     case .publishRival:
-      // The store refuses it while a candidate is there (E14).
+      // The store refuses it while a candidate is there (`fleet.14`).
       if keys.candidate == nil, decidedAt == nil { violation("a second candidate was accepted beside the first") }
     case .keysChanged(let node): learn(node)
     case .tick(let node, let process): tick(node, process)

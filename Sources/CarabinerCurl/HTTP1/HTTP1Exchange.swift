@@ -63,7 +63,7 @@ final class HTTP1Exchange: Exchange, @unchecked Sendable {
 
   var isHead: Bool { request.httpMethod == "HEAD" }
 
-  /// Whether the request may be sent again after its connection ended before a response (SEMANTICS H1).
+  /// Whether the request may be sent again after its connection ended before a response (`retry.1`).
   var mayBeRepeated: Bool { isOnKeptConnection && (request.isIdempotent || !wasSent) }
 
   // MARK: The response

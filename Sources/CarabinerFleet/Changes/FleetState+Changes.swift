@@ -1,4 +1,4 @@
-/// The transactions of `carabiner fleet` and of nodes (E14), as values. The caller makes them.
+/// The transactions of `carabiner fleet` and of nodes (`fleet.14`), as values. The caller makes them.
 extension FleetState {
   /// The most keys that one transaction removes one by one. etcd permits 128 steps.
   private static let maximumRemovals = 100

@@ -1,4 +1,4 @@
-/// The names of the keys of a fleet, which begin with its prefix (E12).
+/// The names of the keys of a fleet, which begin with its prefix (`fleet.12`).
 package struct FleetKeys: Sendable, Hashable {
   /// The text before all keys, without a slash at its end.
   package let prefix: String

@@ -1,6 +1,6 @@
 /// A manifest in the store, with its signed statement.
 package struct FleetManifest: Sendable, Hashable {
-  /// The most bytes of a manifest (E6): etcd refuses requests above 1.5 MiB.
+  /// The most bytes of a manifest (`fleet.6`): etcd refuses requests above 1.5 MiB.
   package static let maximumBytes = 1 << 20
 
   package let bytes: [UInt8]

@@ -1,6 +1,6 @@
 package import CarabinerWire
 
-/// The value of a key under `nodes/`: what a node reports of itself (E12).
+/// The value of a key under `nodes/`: what a node reports of itself (`fleet.12`).
 package struct NodeRecord: FleetValue {
   package static let label = "the report of a node"
   package static let maximumBytes = 8 << 10

@@ -1,6 +1,6 @@
 package import CarabinerWire
 
-/// The value of the key `halt/`: the author and the reason of a candidate's halt (E12).
+/// The value of the key `halt/`: the author and the reason of a candidate's halt (`fleet.12`).
 package struct RolloutHalt: FleetValue {
   package static let label = "the halt of a candidate"
   package static let maximumBytes = 256 << 10

@@ -1,4 +1,4 @@
-/// How a candidate reaches the nodes of a fleet: the key `fleet` of its manifest (E13).
+/// How a candidate reaches the nodes of a fleet: the key `fleet` of its manifest (`fleet.13`).
 package struct RolloutPlan: Sendable, Hashable {
   /// The most stages of a plan.
   package static let maximumStages = 32

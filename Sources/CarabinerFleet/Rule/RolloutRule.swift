@@ -1,5 +1,5 @@
-/// The rule by which each node takes part in a roll-out (E13). No node leads: all apply the same rule to the same keys, and a transaction
-/// decides between nodes that act at once.
+/// The rule by which each node takes part in a roll-out (`fleet.13`). No node leads: all apply the same rule to the same keys, and a
+/// transaction decides between nodes that act at once.
 ///
 /// It is a value without input, output or clock, so `Scripts/simulate-fleet` can run it for thousands of nodes.
 package struct RolloutRule: Sendable {

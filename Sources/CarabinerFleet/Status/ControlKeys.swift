@@ -1,4 +1,4 @@
-/// The keys of a fleet that determine which manifest a node serves (E12). Each node watches these keys.
+/// The keys of a fleet that determine which manifest a node serves (`fleet.12`). Each node watches these keys.
 package struct ControlKeys: Sendable, Hashable {
   /// The manifest that all nodes serve outside a roll-out.
   package var stable: CandidateID

@@ -1,4 +1,4 @@
-/// The report of a node under `nodes/` (E12), as far as the rule of the roll-out needs it.
+/// The report of a node under `nodes/` (`fleet.12`), as far as the rule of the roll-out needs it.
 package struct NodeReport: Sendable, Hashable {
   /// The state of a node.
   package enum State: String, Sendable, CaseIterable {
@@ -27,8 +27,8 @@ package struct NodeReport: Sendable, Hashable {
   }
 }
 
-/// The state of a candidate on a node, which the node writes to a key under `taken/` (E12). The key is removed when the roll-out ends or
-/// the node shuts down.
+/// The state of a candidate on a node, which the node writes to a key under `taken/` (`fleet.12`). The key is removed when the roll-out ends
+/// or the node shuts down.
 package enum TrialMark: Sendable, Hashable {
   /// The node tries the candidate. Processes that served it have ended `ends` times.
   case trying(ends: Int)

@@ -1,4 +1,4 @@
-/// The reports and notes of all nodes about a candidate: the keys under `nodes/` and `taken/` (E12).
+/// The reports and notes of all nodes about a candidate: the keys under `nodes/` and `taken/` (`fleet.12`).
 ///
 /// The reports are kept in the order of the ranks. A question costs at most one look at each report.
 package struct RolloutStatus: Sendable {

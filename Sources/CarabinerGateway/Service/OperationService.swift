@@ -6,7 +6,7 @@ package import NIOHTTP1
 
 /// Serves GraphQL over HTTP. Each operation runs through the current chain.
 package final class OperationService: RequestHandler {
-  /// Requests with a longer body are read on another thread than the connection's, since that takes milliseconds (C3).
+  /// Requests with a longer body are read on another thread than the connection's, since that takes milliseconds (`convention.3`).
   static let maximumInlineBytes = 64 << 10
   private static let healthPath = "/healthz"
   private static let readinessPath = "/readyz"

@@ -109,7 +109,7 @@ open class HTTPRequest<Operation: GraphQLOperation>: Hashable, CustomDebugString
 }
 
 extension GraphQLOperation {
-  /// The media types that the parser reads (SEMANTICS E1).
+  /// The media types that the parser reads (`request.1`).
   fileprivate var acceptedMediaTypes: String {
     if operationType == .subscription { return AcceptedMediaTypes.subscription }
     return document.mayBeIncremental ? AcceptedMediaTypes.incremental : AcceptedMediaTypes.singleResult

@@ -5,7 +5,7 @@ internal import FoundationEssentials
 internal import Logging
 
 /// The part of a node in the roll-outs of its fleet: applies the rule to the keys, makes the transactions of its actions, and decides which
-/// manifest the node serves (E13).
+/// manifest the node serves (`fleet.13`).
 ///
 /// It is used by one task at a time. Its methods never fail: what cannot be done now is due again a moment later.
 struct FleetParticipant: Sendable {

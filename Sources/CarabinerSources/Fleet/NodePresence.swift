@@ -3,7 +3,7 @@ internal import CarabinerFleet
 internal import Logging
 internal import Synchronization
 
-/// The key under `nodes/` with the report of this node, and the lease that it ends with (E12).
+/// The key under `nodes/` with the report of this node, and the lease that it ends with (`fleet.12`).
 final class NodePresence: Sendable {
   /// The state of the key.
   enum Standing: Sendable, Hashable {

@@ -64,9 +64,9 @@ package final class Worker: Sendable {
   let state = Mutex(State())
 
   static let logger = Logger(label: "carabiner.host")
-  /// How many calls may wait for a worker (W24d).
+  /// How many calls may wait for a worker (`worker.24d`).
   static let maximumWaiting = 1024
-  /// How long a worker may take until it is confined (B24).
+  /// How long a worker may take until it is confined (`worker-input.24`).
   static let readyLimit = Duration.seconds(5)
   /// A worker that lived so long is started again at once.
   static let steadyTime: UInt64 = 60_000_000_000

@@ -19,7 +19,7 @@ final class WorkerVisit: Sendable {
   /// The number of the call in workers. It is never used again.
   let number: UInt64
   let kind: StageKind
-  /// Chooses the worker, if there are several: all hooks of a request cross to the same one (W3).
+  /// Chooses the worker, if there are several: all hooks of a request cross to the same one (`worker.3`).
   let home: UInt64
   /// Whether the call ends with its first hook, as the host has no state for it.
   let isShort: Bool

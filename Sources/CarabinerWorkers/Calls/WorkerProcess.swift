@@ -82,7 +82,7 @@ final class WorkerProcess: Sendable {
   private static let logger = Logger(label: "carabiner.host")
   /// How many baggage keys the plugins of one worker may have.
   static let maximumKeys = 1024
-  /// More wake-ups in a second without an answer break the protocol (W48).
+  /// More wake-ups in a second without an answer break the protocol (`worker.48`).
   static let maximumRings: UInt64 = 100_000
 
   init(
@@ -361,7 +361,7 @@ final class WorkerProcess: Sendable {
   /// Whether hooks are in the worker.
   var isBusy: Bool { lanes.dropFirst().contains { $0.openSlots > 0 } }
 
-  /// Whether a line may go to the log. More lines in a second are dropped (W48).
+  /// Whether a line may go to the log. More lines in a second are dropped (`worker.48`).
   func mayLog(_ line: crb_view) -> Bool {
     let isAdmitted = unsafe counters.log.admits(min(line.bytes.count, HostFunctions.maximumLogBytes))
     if isAdmitted { unsafe lastLines.add(line.bytes) } else { counters.droppedLines.add() }
@@ -377,7 +377,7 @@ final class WorkerProcess: Sendable {
     if isFirst { counters.lostCalls.add() }
   }
 
-  /// Logs the system calls that were refused for the first time (W62).
+  /// Logs the system calls that were refused for the first time (`worker.62`).
   func noteRefusals() {
     // The worker counts them, so the number is used only if it grows, and as far as it is possible.
     let kinds = min(control.refusedKinds, UInt32(CCROSSING_CALL_NUMBERS) + 1)

@@ -3,7 +3,8 @@ internal import CarabinerABI
 internal import CarabinerBridge
 internal import Synchronization
 
-/// The stages after the first one of a crossing: their hooks run in the same one, as long as each stage lets the message pass (W26).
+/// The stages after the first one of a crossing: their hooks run in the same one, as long as each stage lets the message pass
+/// (`worker.26`).
 ///
 /// It belongs to the owner of the call. The chain calls these hooks next, and each of them finds its answer here.
 final class WorkerRow: HooksAhead, @unchecked Sendable {

@@ -4,7 +4,7 @@ internal import Glibc
 internal import Logging
 internal import Synchronization
 
-/// Starts workers again: at most two at a time, and ten a second for the whole host (W52).
+/// Starts workers again: at most two at a time, and ten a second for the whole host (`worker.52`).
 ///
 /// Each start has a thread of its own. A worker that takes long does not delay the others.
 final class WorkerStarter: Sendable {

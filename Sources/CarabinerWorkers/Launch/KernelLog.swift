@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// The log of the kernel, which names the instruction of a fatal signal. A worker does not catch such signals itself (W42).
+/// The log of the kernel, which names the instruction of a fatal signal. A worker does not catch such signals itself (`worker.42`).
 ///
 /// Many systems let only root read it. Then addresses are unknown.
 final class KernelLog: Sendable {

@@ -10,14 +10,14 @@ enum Aim {
     // Compared by instructions, which are exact. The report shows the times of the same work.
     "chain.stages.linear": 0.95...1.05, "chain.loaded.flat": 0.95...1.05, "chain.rules.flat": 0.95...1.05,
     "chain.retired.flat": 0.95...1.05,
-    // W90: the first crossing of a request, with small data.
+    // worker.90: the first crossing of a request, with small data.
     "worker.set.s1.c1.added.us": 0...5, "worker.set.s1.c1.added.wall.us": 0...5, "worker.read1k.s1.c1.added.us": 0...5,
     "worker.read1k.s1.c1.added.wall.us": 0...5,
-    // W91: ten stages of one group.
+    // worker.91: ten stages of one group.
     "worker.set.s10.c32.ratio": 0...1.3, "worker.read1k.s10.c32.ratio": 0...1.3, "worker.read100k.s10.c32.ratio": 0...1.3,
-    // W93, T49: after a crash.
+    // worker.93, worker-test.49: after a crash.
     "worker.crash.first.ms": 0...5, "worker.crash.swift.first.ms": 0...10,
-    // W94: with busy processors.
+    // worker.94: with busy processors.
     "worker.busy.added.p99.us": 0...20,
   ]
 }

@@ -151,7 +151,7 @@ def aims(measured):
 
 
 def worker_aims(part, measured):
-    """The aims of a part with workers (W90, W91), in the same form."""
+    """The aims of a part with workers (`worker.90`, `worker.91`), in the same form."""
     def beside(isolated, other, *path):
         found = []
         for program in (isolated, other):

@@ -38,6 +38,7 @@ final class AnsweringTransport: HTTPTransport {
   }
 }
 
+/// Scripts/test runs these tests a second time with all plugins in workers.
 @Suite("Hooks of plugins, well-behaved and not")
 struct HookTests {
   private let folder: FixturePlugin.Folder
@@ -85,9 +86,8 @@ struct HookTests {
     }
   }
 
-  // T7: Scripts/test runs these tests a second time with all plugins in workers.
   @Test(
-    "a violation of the contract is a fault that names plugin and hook",
+    "a violation of the contract is a fault that names plugin and hook", .rule("worker-test.7"),
     arguments: [
       ("unknown-verdict", "99"), ("recover-in-request", "RECOVER"), ("pending-without-token", "PENDING without a token"),
       ("suspend-without-pending", "token was taken"), ("respond-empty", "without a staged result"),
@@ -115,9 +115,8 @@ struct HookTests {
     #expect(try await error(["negative-verdict"])?.code == .failed)
   }
 
-  // T15, T16: in workers too.
   @Test(
-    "host functions refuse invalid calls",
+    "host functions refuse invalid calls", .rule("worker-test.15", "worker-test.16"),
     arguments: [
       ("header-crlf", "status -1"), ("undeclared-edit", "status -9"), ("undeclared-read", "status -5"),
       ("stale-handle", "status -4"),
@@ -138,9 +137,8 @@ struct HookTests {
     #expect(error?.message == "status -4")
   }
 
-  // T9, T10: in workers too.
   @Test(
-    "a suspended hook continues when it is resumed",
+    "a suspended hook continues when it is resumed", .rule("worker-test.9", "worker-test.10"),
     arguments: ["resume-before-return", "resume-later", "resume-twice", "two-tokens"])
   func suspended(mode: String) async throws {
     #expect(try await name([mode]) == "server")
@@ -151,9 +149,9 @@ struct HookTests {
     #expect(try await error(["resume-with-fail"])?.code == .failed)
   }
 
-  // T11: in workers too.
   @Test(
-    "a hook that stays pending beyond its timeout is revoked, however short that is", arguments: ["50ms", "0.000001ms"])
+    "a hook that stays pending beyond its timeout is revoked, however short that is", .rule("worker-test.11"),
+    arguments: ["50ms", "0.000001ms"])
   func pendingTooLong(timeout: String) async throws {
     let results = try await client(["never-resume"], extra: ", timeout: \(timeout)").results(
       of: Self.operation, cachePolicy: .networkOnly)
@@ -173,8 +171,7 @@ struct HookTests {
     await #expect(throws: CancellationError.self) { try await task.value }
   }
 
-  // T6: in workers too, as the verdicts below.
-  @Test("RESPOND answers without the network, and the stages further out see the answer")
+  @Test("RESPOND answers without the network, and the stages further out see the answer", .rule("worker-test.6"))
   func respond() async throws {
     let transport = AnsweringTransport()
     #expect(try await name(["replace", "respond"], transport) == "replaced")

@@ -5,7 +5,7 @@ import Foundation
 import TestTools
 import Testing
 
-@Suite("Plugins see the results of a response in parts one by one (SEMANTICS F)")
+@Suite("Plugins see the results of a response in parts one by one")
 struct PartsTests {
   private struct PartsTransport: HTTPTransport {
     let contentType: String
@@ -65,7 +65,7 @@ struct PartsTests {
     return found
   }
 
-  @Test("F4: crb_result says whether more follow, what is incremental, and where one patch belongs")
+  @Test("crb_result says whether more follow, what is incremental, and where one patch belongs", .rule("multipart.4"))
   func described() async throws {
     let found = try await results("describe", Self.deferred)
     #expect(
@@ -78,14 +78,14 @@ struct PartsTests {
     #expect(found.hasNext == [true, true, false])
   }
 
-  @Test("F4: plugins on the kits see the same", arguments: KitPlugin.allCases)
+  @Test("plugins on the kits see the same", .rule("multipart.4"), arguments: KitPlugin.allCases)
   func kits(kit: KitPlugin) async throws {
     let found = try await results("parts", Self.deferred, plugin: try await kit.entry)
     #expect(
       found.texts == ["true false - -", "true true path L", "false true - -"].map { #"{"data":{"hero":{"name":"\#($0)"}}}"# })
   }
 
-  @Test("F5: the results of a subscription are reported one by one, heartbeats are not")
+  @Test("the results of a subscription are reported one by one, heartbeats are not", .rule("multipart.5"))
   func subscribed() async throws {
     let found = try await results("describe", Self.subscription, type: .subscription)
     #expect(found.texts == (0..<3).map { #"{"data":{"seq":\#($0),"next":1,"incremental":0,"path":null,"label":""}}"# })

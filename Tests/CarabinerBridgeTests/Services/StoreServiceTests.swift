@@ -135,7 +135,7 @@ struct StoreServiceTests {
 
   // MARK: Transactions
 
-  @Test("T19: operations that follow each other see what the ones before did, and the counts are right")
+  @Test("operations that follow each other see what the ones before did, and the counts are right", .rule("worker-test.19"))
   func chained() async throws {
     let store = ApolloStore()
     #expect(try await run(client(.c, caches: [], graphql: "chained", store: store)).text == Self.answer)
@@ -155,7 +155,7 @@ struct StoreServiceTests {
       ])
   }
 
-  @Test("D7: fields that are too old are not loaded")
+  @Test("fields that are too old are not loaded", .rule("store.7"))
   func ages() async throws {
     for (age, isThere) in [(3600.0, true), (0, false)] {
       let store = ApolloStore(policy: CacheKeyPolicy(maximumAges: ["Kit.answer": age]))
@@ -168,7 +168,8 @@ struct StoreServiceTests {
   }
 
   @Test(
-    "D4: a plugin that needs the store inside a transaction gets an error at once and does not wait", .timeLimit(.minutes(2)))
+    "a plugin that needs the store inside a transaction gets an error at once and does not wait", .rule("store.4"),
+    .timeLimit(.minutes(2)))
   func insideTransaction() async throws {
     let (store, log) = (ApolloStore(), CacheFailureLog())
     let client = try await client(.c, caches: ["store read"], store: store, observer: log)

@@ -13,55 +13,44 @@ struct HostileWorkerTests {
   private static let patient = ", hang: 1h, restart: {backoff: 1ms, maximum: 1ms, after: 1000}"
   private static let quick = ", hang: 1500ms, restart: {backoff: 1ms, maximum: 1ms, after: 1000}"
 
-  /// A turn, and what the host says about it.
-  struct Turn: Sendable, CustomTestStringConvertible {
-    let rule: String
-    let name: String
-    let reason: String
-
-    var testDescription: String { "\(rule): \(name)" }
-
-    init(_ rule: String, _ name: String, _ reason: String) { (self.rule, self.name, self.reason) = (rule, name, reason) }
-  }
-
-  // B1, B2, B3, B4, B5, B6, B7, B8, B10, B11, B12, B14, B15, B16, B21, B23: each has a turn below.
-  /// The turns that end the worker with `protocol`.
+  /// The turns that end the worker with `protocol`, and what the host says about each.
   static let breaches = [
-    Turn("B1", "begun-beyond", "posts by its own count"), Turn("B2", "begun-back", "posts by its own count"),
-    Turn("B3", "running-far", "there is no such slot"), Turn("B3", "running-later", "and the host posted"),
-    Turn("B4", "slot-not-under-way", "has the answer 5"), Turn("B5", "later-generation", "and the host asked for"),
-    Turn("B5", "older-generation", "and the host asked for"), Turn("B6", "length-far", "outside of its memory"),
-    Turn("B6", "block-far", "outside of its memory"), Turn("B6", "block-far-empty", "outside of its memory"),
-    Turn("B7", "cut-record-1", "a record is cut"), Turn("B7", "cut-record-31", "a record is cut"),
-    Turn("B7", "cut-record-32", "leads out of the message"), Turn("B7", "cut-record-39", "leads out of the message"),
-    Turn("B8", "sum-of-lengths", "leads out of the message"), Turn("B10", "operation-0", "there is no edit 0"),
-    Turn("B10", "operation-31", "there is no edit 31"), Turn("B10", "operation-65535", "there is no edit 65535"),
-    Turn("B11", "header-cr", "is not permitted in on_request"), Turn("B11", "header-nul", "is not permitted"),
-    Turn("B11", "header-no-name", "is not permitted"), Turn("B11", "header-long-name", "is not permitted"),
-    Turn("B12", "part-not-in-mutates", "is not permitted"), Turn("B12", "two-parts", "is not permitted"),
-    Turn("B14", "element-of-chunks", "is not permitted"), Turn("B14", "element-of-no-kind", "is not permitted"),
-    Turn("B15", "65537-elements", "is not permitted"), Turn("B16", "no-json", "is not permitted"),
-    Turn("W27", "half-an-error", "there is no edit"), Turn("W27", "half-a-head", "is not permitted"),
-    Turn("W27", "unknown-key", "is not permitted"), Turn("W27", "retry-of-no-scope", "is not permitted"),
-    Turn("B18", "callback-kind", "there is no callback 99"), Turn("B18", "callback-record", "that it cannot have"),
-    Turn("B18", "callback-cut", "leads out of the message"), Turn("B18", "callback-far", "outside of its memory"),
-    Turn("B18", "callback-fetch", "used fetch, which p is not granted"),
-    Turn("B18", "callback-store", "used store, which p is not granted"),
-    Turn("B21, W48", "wake-ups", "woke the host more than"), Turn("B23", "saved-unasked", "slot 100 has the answer 3"),
-    Turn("B9", "first-not-run", "passed over"), Turn("W20", "before-asked", "it broke the protocol"),
+    ("begun-beyond", "posts by its own count"), ("begun-back", "posts by its own count"),
+    ("running-far", "there is no such slot"), ("running-later", "and the host posted"),
+    ("slot-not-under-way", "has the answer 5"), ("later-generation", "and the host asked for"),
+    ("older-generation", "and the host asked for"), ("length-far", "outside of its memory"),
+    ("block-far", "outside of its memory"), ("block-far-empty", "outside of its memory"), ("cut-record-1", "a record is cut"),
+    ("cut-record-31", "a record is cut"), ("cut-record-32", "leads out of the message"),
+    ("cut-record-39", "leads out of the message"), ("sum-of-lengths", "leads out of the message"),
+    ("operation-0", "there is no edit 0"), ("operation-31", "there is no edit 31"), ("operation-65535", "there is no edit 65535"),
+    ("header-cr", "is not permitted in on_request"), ("header-nul", "is not permitted"), ("header-no-name", "is not permitted"),
+    ("header-long-name", "is not permitted"), ("part-not-in-mutates", "is not permitted"), ("two-parts", "is not permitted"),
+    ("element-of-chunks", "is not permitted"), ("element-of-no-kind", "is not permitted"), ("65537-elements", "is not permitted"),
+    ("no-json", "is not permitted"), ("half-an-error", "there is no edit"), ("half-a-head", "is not permitted"),
+    ("unknown-key", "is not permitted"), ("retry-of-no-scope", "is not permitted"), ("callback-kind", "there is no callback 99"),
+    ("callback-record", "that it cannot have"), ("callback-cut", "leads out of the message"),
+    ("callback-far", "outside of its memory"), ("callback-fetch", "used fetch, which p is not granted"),
+    ("callback-store", "used store, which p is not granted"), ("wake-ups", "woke the host more than"),
+    ("saved-unasked", "slot 100 has the answer 3"), ("first-not-run", "passed over"), ("before-asked", "it broke the protocol"),
   ]
 
   @Test(
-    "W21, W23, W27: a worker that breaks a rule is killed, its call fails with protocol, and others go on", arguments: breaches)
-  func breach(turn: Turn) async throws {
+    "a worker that breaks a rule is killed, its call fails with protocol, and others go on",
+    .rule("worker.20", "worker.21", "worker.23", "worker.27", "worker.48"),
+    .rule(
+      "worker-input.1", "worker-input.2", "worker-input.3", "worker-input.4", "worker-input.5", "worker-input.6",
+      "worker-input.7", "worker-input.8", "worker-input.9", "worker-input.10", "worker-input.11", "worker-input.12",
+      "worker-input.14", "worker-input.15", "worker-input.16", "worker-input.18", "worker-input.21", "worker-input.23"),
+    arguments: breaches)
+  func breach(turn: String, reason expected: String) async throws {
     let other = try await WorkerChain(turn: "none", isolation: Self.patient)
-    let hostile = try await WorkerChain(turn: turn.name, isolation: Self.patient)
+    let hostile = try await WorkerChain(turn: turn, isolation: Self.patient)
     let first = try hostile.process
     let failure = try await hostile.failure()
-    let reason = try await hostile.reason(containing: turn.reason)
+    let reason = try await hostile.reason(containing: expected)
     #expect(reason.hasPrefix("it broke the protocol: "))
     // The hook on_end has no result that could fail the call.
-    if turn.name != "older-generation" { #expect(failure?.code == .brokeProtocol, "\(String(describing: failure))") }
+    if turn != "older-generation" { #expect(failure?.code == .brokeProtocol, "\(String(describing: failure))") }
     // A call that was sent again would harm the next process too.
     #expect(hostile.worker?.counts.sentAgain == 0)
     #expect(try await other.name() == "server")
@@ -69,7 +58,7 @@ struct HostileWorkerTests {
   }
 
   @Test(
-    "B9: a crossing whose following stages have wrong answers, or none, ends the worker",
+    "a crossing whose following stages have wrong answers, or none, ends the worker", .rule("worker-input.9"),
     arguments: [
       ("follower-cut", PluginError.Code.brokeProtocol, "leads out of the message"),
       ("follower-far", .brokeProtocol, "outside of its memory"), ("follower-later", .brokeProtocol, "and the host asked for"),
@@ -82,7 +71,7 @@ struct HostileWorkerTests {
   }
 
   @Test(
-    "B9: stages that are answered twice, or passed over, run as the chain says",
+    "stages that are answered twice, or passed over, run as the chain says", .rule("worker-input.9"),
     arguments: ["none", "follower-twice", "follower-not-run"])
   func followersGoOn(turn: String) async throws {
     let hostile = try await WorkerChain(turn: turn, isolation: Self.patient, entries: ["p", "q", "r"])
@@ -91,7 +80,7 @@ struct HostileWorkerTests {
     #expect(try hostile.process == first)
   }
 
-  @Test("B18: a fetch with more fields than a worker takes is a breach too, with the grant")
+  @Test("a fetch with more fields than a worker takes is a breach too, with the grant", .rule("worker-input.18"))
   func fields() async throws {
     let hostile = try await WorkerChain(turn: "callback-fetch-headers", isolation: Self.patient, extra: ", grants: [fetch]")
     #expect(try await hostile.failure()?.code == .brokeProtocol)
@@ -105,7 +94,9 @@ struct HostileWorkerTests {
     ("endless-hook", .hung, "on_request"), ("flipping-hook", .hung, "on_request"),
   ]
 
-  @Test("W43, W46, T26: a worker that ends, stops or gives no answer fails its call, and another group goes on", arguments: ends)
+  @Test(
+    "a worker that ends, stops or gives no answer fails its call, and another group goes on",
+    .rule("worker.43", "worker.46", "worker-test.26"), arguments: ends)
   func end(turn: String, code: PluginError.Code, reason: String) async throws {
     let other = try await WorkerChain(turn: "none")
     let hostile = try await WorkerChain(turn: turn, isolation: Self.quick)
@@ -118,7 +109,8 @@ struct HostileWorkerTests {
   }
 
   @Test(
-    "B13, T7, W27: a verdict that a hook cannot have is a fault of the plugin, and its worker lives",
+    "a verdict that a hook cannot have is a fault of the plugin, and its worker lives",
+    .rule("worker-input.13", "worker-test.7", "worker.27"),
     arguments: ["verdict-pending", "verdict-odd", "verdict-lost"])
   func verdict(turn: String) async throws {
     let hostile = try await WorkerChain(turn: turn)
@@ -128,7 +120,8 @@ struct HostileWorkerTests {
   }
 
   @Test(
-    "W20, W48, B22: requests of unknown instances, long lines, floods of lines and closed descriptors end no worker",
+    "requests of unknown instances, long lines, floods of lines and closed descriptors end no worker",
+    .rule("worker.20", "worker.48", "worker-input.22"),
     arguments: ["stranger", "long-lines", "flood", "closed-descriptors"])
   func survivors(turn: String) async throws {
     let other = try await WorkerChain(turn: "none")
@@ -139,7 +132,7 @@ struct HostileWorkerTests {
     #expect(try hostile.process == first)
   }
 
-  @Test("W24e: a worker whose requests take its host long to check delays the calls of no other worker")
+  @Test("a worker whose requests take its host long to check delays the calls of no other worker", .rule("worker.24e"))
   func heavyRequests() async throws {
     let other = try await WorkerChain(turn: "late")
     let hostile = try await WorkerChain(turn: "checks", isolation: Self.patient)
@@ -149,7 +142,7 @@ struct HostileWorkerTests {
     #expect(hostile.worker?.counts.upcalls["check"] ?? 0 < 64)
   }
 
-  @Test("W48: the text of an error is cut before it is copied, and its worker lives")
+  @Test("the text of an error is cut before it is copied, and its worker lives", .rule("worker.48"))
   func largeError() async throws {
     let hostile = try await WorkerChain(turn: "large-error")
     let first = try hostile.process
@@ -159,7 +152,7 @@ struct HostileWorkerTests {
     #expect(try hostile.process == first)
   }
 
-  @Test("W47: the host keeps no more of a worker's answers than the worker may have memory")
+  @Test("the host keeps no more of a worker's answers than the worker may have memory", .rule("worker.47"))
   func largeVariables() async throws {
     let hostile = try await WorkerChain(turn: "large-variables", isolation: ", hang: 1h, memory: 16MiB")
     let first = try hostile.process
@@ -179,7 +172,9 @@ struct HostileWorkerTests {
     }
   }
 
-  @Test("W49: the requests of a worker are cancelled when it ends, and when its instance ends", arguments: [true, false])
+  @Test(
+    "the requests of a worker are cancelled when it ends, and when its instance ends", .rule("worker.49"),
+    arguments: [true, false])
   func heldFetch(endsItself: Bool) async throws {
     let transport = HeldTransport()
     let environment = HostEnvironment(transport: transport, schedule: HostEnvironment.withoutLoop.schedule)
@@ -195,7 +190,7 @@ struct HostileWorkerTests {
     _ = await transport.ended.stream.first { _ in true }
   }
 
-  @Test("W49: the requests of an instance are cancelled when it ends, also if its worker goes on")
+  @Test("the requests of an instance are cancelled when it ends, also if its worker goes on", .rule("worker.49"))
   func heldFetchOfEntry() async throws {
     let transport = HeldTransport()
     let environment = HostEnvironment(transport: transport, schedule: HostEnvironment.withoutLoop.schedule)
@@ -211,7 +206,7 @@ struct HostileWorkerTests {
     #expect(try chain.process == process)
   }
 
-  @Test("W21: an answer that changes after it was given changes nothing")
+  @Test("an answer that changes after it was given changes nothing", .rule("worker.21"))
   func twice() async throws {
     let hostile = try await WorkerChain(turn: "twice", isolation: Self.quick)
     for _ in 0..<20 {
@@ -224,7 +219,7 @@ struct HostileWorkerTests {
     }
   }
 
-  @Test("B17: threads that write noise into all memory of the worker harm only its own calls")
+  @Test("threads that write noise into all memory of the worker harm only its own calls", .rule("worker-input.17"))
   func noise() async throws {
     let other = try await WorkerChain(turn: "none")
     let hostile = try await WorkerChain(turn: "noise", isolation: Self.quick)
@@ -234,7 +229,7 @@ struct HostileWorkerTests {
     }
   }
 
-  @Test("W29, T11: a hook that is pending for ever fails at its timeout, and its worker lives")
+  @Test("a hook that is pending for ever fails at its timeout, and its worker lives", .rule("worker.29", "worker-test.11"))
   func pending() async throws {
     let hostile = try await WorkerChain(turn: "pending-for-ever", extra: ", timeout: 100ms")
     let first = try hostile.process
@@ -245,7 +240,7 @@ struct HostileWorkerTests {
   // MARK: Start
 
   @Test(
-    "B19, B24: a worker that does not come up refuses the manifest",
+    "a worker that does not come up refuses the manifest", .rule("worker-input.19", "worker-input.24"),
     arguments: [
       ("gone", "ended before it was ready"), ("crash-load", "signal 6"), ("crash-create", "signal 11"),
       ("other-id", "its note says org.carabiner.test.crash"), ("many-interceptors", "unexpected record"),
@@ -257,13 +252,14 @@ struct HostileWorkerTests {
     #expect(error?.message.contains(reason) == true, "\(String(describing: error))")
   }
 
-  @Test("B24: a worker that is not ready within 5 s refuses the manifest")
+  @Test("a worker that is not ready within 5 s refuses the manifest", .rule("worker-input.24"))
   func silent() async throws {
     let error = await #expect(throws: HostError.self) { _ = try await WorkerChain(turn: "silent") }
     #expect(error?.message.contains("was not ready within 5 s") == true, "\(String(describing: error))")
   }
 
-  @Test("B19, W53: a worker that registers another table after a restart is not used, and calls get 503")
+  @Test(
+    "a worker that registers another table after a restart is not used, and calls get 503", .rule("worker-input.19", "worker.53"))
   func otherTable() async throws {
     let hostile = try await WorkerChain(turn: "other-table")
     #expect(try await hostile.name() == "server")
@@ -273,7 +269,7 @@ struct HostileWorkerTests {
     #expect(failure?.code == .unavailable && failure?.refusalStatus == 503, "\(String(describing: failure))")
   }
 
-  @Test("W51, T34: a worker that crashes at each restart opens the circuit")
+  @Test("a worker that crashes at each restart opens the circuit", .rule("worker.51", "worker-test.34"))
   func crashesAtRestarts() async throws {
     let hostile = try await WorkerChain(turn: "crash-later-creates", isolation: ", restart: {backoff: 1ms, maximum: 1ms}")
     #expect(try await hostile.name() == "server")
@@ -284,7 +280,7 @@ struct HostileWorkerTests {
   }
 
   @Test(
-    "W52: a worker that takes long to start again does not delay the starts of others",
+    "a worker that takes long to start again does not delay the starts of others", .rule("worker.52"),
     arguments: ["hang-later-creates", "silent-later"])
   func slowRestarts(turn: String) async throws {
     let slow = [try await WorkerChain(turn: turn), try await WorkerChain(turn: turn), try await WorkerChain(turn: turn)]
@@ -301,7 +297,7 @@ struct HostileWorkerTests {
   // MARK: State and end
 
   @Test(
-    "B20: a state that is too long, or not in the memory, is not handed over, and ends the worker",
+    "a state that is too long, or not in the memory, is not handed over, and ends the worker", .rule("worker-input.20"),
     arguments: [
       ("large-state", "a state has 16777217 bytes"), ("far-state", "outside of its memory"), ("strange-state", "has a record"),
     ])
@@ -312,7 +308,7 @@ struct HostileWorkerTests {
     _ = try await hostile.reason(containing: reason)
   }
 
-  @Test("W56: a worker that does not end at SHUTDOWN is killed")
+  @Test("a worker that does not end at SHUTDOWN is killed", .rule("worker.56"))
   func shutdown() async throws {
     let process = try await { try await WorkerChain(turn: "no-shutdown").process }()
     #expect(await eventually { kill(process, 0) != 0 })

@@ -1,3 +1,4 @@
+import TestTools
 import Testing
 
 @testable import CarabinerWorkers
@@ -6,7 +7,7 @@ import Testing
 struct WorkerAllowanceTests {
   private static let second: UInt64 = 1_000_000_000
 
-  @Test("W24e: requests of a turn are limited by their bytes, and one that is larger is paid by the next turns")
+  @Test("requests of a turn are limited by their bytes, and one that is larger is paid by the next turns", .rule("worker.24e"))
   func requests() {
     var allowance = RequestAllowance()
     allowance.begin(at: Self.second)
@@ -26,7 +27,7 @@ struct WorkerAllowanceTests {
     #expect(allowance.hasRoom && allowance.isUrgent)
   }
 
-  @Test("W24e: requests without a message cost something too, and unused time is not saved")
+  @Test("requests without a message cost something too, and unused time is not saved", .rule("worker.24e"))
   func small() {
     var allowance = RequestAllowance()
     allowance.begin(at: 1000 * Self.second)
@@ -41,7 +42,7 @@ struct WorkerAllowanceTests {
     #expect(!allowance.hasRoom)
   }
 
-  @Test("W48: lines and bytes of a second are limited, over all ways together")
+  @Test("lines and bytes of a second are limited, over all ways together", .rule("worker.48"))
   func log() {
     let lines = LogAllowance()
     for _ in 0..<LogAllowance.maximumLines { #expect(lines.admits(1, at: 0)) }
@@ -53,7 +54,7 @@ struct WorkerAllowanceTests {
     #expect(bytes.admits(1, at: Self.second))
   }
 
-  @Test("W48: lines of plugins for a report are cut and drive no terminal")
+  @Test("lines of plugins for a report are cut and drive no terminal", .rule("worker.48"))
   func lastLines() {
     let lines = WorkerLines()
     let line: [UInt8] = [0xC2, 0x9B, 0x33] + Array("31m\u{202E}".utf8) + Array(repeating: 0x78, count: 1000)

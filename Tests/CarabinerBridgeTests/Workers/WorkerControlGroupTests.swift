@@ -9,7 +9,9 @@ import Testing
 
 @Suite("Control groups of workers")
 struct WorkerControlGroupTests {
-  @Test("W47, W8: a worker with cpu has limits of time, memory and threads, as far as the controllers are there")
+  @Test(
+    "a worker with cpu has limits of time, memory and threads, as far as the controllers are there",
+    .rule("worker.47", "worker.8"))
   func limits() {
     var settings = WorkerSettings(group: "g")
     settings.processorPercentage = 150
@@ -23,7 +25,7 @@ struct WorkerControlGroupTests {
     #expect(WorkerControlGroup.limits(of: settings, lanes: 2, controllers: ["cpu"]).map(\.file) == ["cpu.max"])
   }
 
-  @Test("W8: a worker without cpu has no control group, and one with it has none without a delegated cgroup v2")
+  @Test("a worker without cpu has no control group, and one with it has none without a delegated cgroup v2", .rule("worker.8"))
   func lack() throws {
     var settings = WorkerSettings(group: "g")
     #expect(try WorkerControlGroup.made(for: settings, lanes: 1) == nil)
@@ -41,7 +43,8 @@ struct WorkerControlGroupTests {
     return parent.folder
   }()
 
-  @Test("W47: a process is moved into a control group of the kernel, which goes with it", .enabled(if: mount != nil))
+  @Test(
+    "a process is moved into a control group of the kernel, which goes with it", .rule("worker.47"), .enabled(if: mount != nil))
   func move() async throws {
     let base = "\(try #require(Self.mount))/carabiner-test-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: base, withIntermediateDirectories: false)

@@ -20,7 +20,8 @@ struct WorkerLossTests {
   private static let often = ", lanes: 2, restart: {backoff: 1ms, maximum: 1ms, after: 1000}"
 
   @Test(
-    "T26, W44: exit, a signal and a stack overflow in each hook fail the call of the worker, with the reason",
+    "exit, a signal and a stack overflow in each hook fail the call of the worker, with the reason",
+    .rule("worker-test.26", "worker.44"),
     arguments: ["on_request", "on_result"],
     [("exit", "exit status 0"), ("abort", "signal 6"), ("segv", "signal 11"), ("overflow", "signal 11")])
   func ends(hook: String, how: (String, String)) async throws {
@@ -34,11 +35,11 @@ struct WorkerLossTests {
     try await chain.next(after: first)
   }
 
-  @Test("T26: SIGKILL from outside fails the call whose hook runs", arguments: ["on_request", "on_result"])
+  @Test("SIGKILL from outside fails the call whose hook runs", .rule("worker-test.26"), arguments: ["on_request", "on_result"])
   func killed(hook: String) async throws {
     let chain = try await WorkerChain("crash", config: "{where: \(hook), how: wait}", isolation: "\(Self.often), hang: 1h")
     // A call that was not begun is sent to the next worker, where its hook does not end either. If that worker comes late, because groups of
-    // other tests start too, the call is not available, and another one is made (W52, W53).
+    // other tests start too, the call is not available, and another one is made (`worker.52`, `worker.53`).
     var code: PluginError.Code?
     for _ in 0..<100 where code == nil || code == .unavailable { code = try await Self.killedCall(chain)?.code }
     #expect(code == .crashed)
@@ -58,7 +59,7 @@ struct WorkerLossTests {
     return try await call.value
   }
 
-  @Test("T26: a crash in release() fails no call, and the next call has another worker")
+  @Test("a crash in release() fails no call, and the next call has another worker", .rule("worker-test.26"))
   func release() async throws {
     let chain = try await WorkerChain("crash", config: "{where: release}", isolation: Self.often)
     let first = try chain.process
@@ -67,7 +68,7 @@ struct WorkerLossTests {
     #expect(try await chain.name() == "server")
   }
 
-  @Test("T27: with 32 calls in flight and kill -9, each is answered, and no worker runs one twice")
+  @Test("with 32 calls in flight and kill -9, each is answered, and no worker runs one twice", .rule("worker-test.27"))
   func inFlight() async throws {
     let kills = Self.number("CARABINER_WORKER_KILLS", default: 5)
     let chain = try await WorkerChain("steady", config: "{what: sleep, ms: 2}", isolation: Self.often)
@@ -76,7 +77,8 @@ struct WorkerLossTests {
       let process = try await chain.until("a process") { $0.condition == .up ? $0.process : nil }
       let failures = try await Self.load(chain, kills: process)
       for failure in failures.compactMap(\.self) {
-        // The others had not begun, and the next worker has run them. It comes late if groups of other tests start too (W52, W53).
+        // The others had not begun, and the next worker has run them. It comes late if groups of other tests start too (`worker.52`,
+        // `worker.53`).
         try #require(failure.code == .crashed || failure.code == .unavailable, "\(failure)")
         lost += 1
       }
@@ -84,7 +86,7 @@ struct WorkerLossTests {
       try await chain.next(after: process)
     }
     #expect(answered >= 32 * kills)
-    print("T27: \(kills) kills, \(answered) calls answered, \(lost) of them with an error")
+    print("\(kills) kills, \(answered) calls answered, \(lost) of them with an error")
   }
 
   private final class Load: Sendable {
@@ -114,13 +116,15 @@ struct WorkerLossTests {
     }
   }
 
-  @Test("W19, W47: the largest arena and one that is not a multiple of a block come up", arguments: ["4GiB", "1048577"])
+  @Test(
+    "the largest arena and one that is not a multiple of a block come up", .rule("worker.19", "worker.47"),
+    arguments: ["4GiB", "1048577"])
   func arenas(size: String) async throws {
     let chain = try await WorkerChain("steady", isolation: ", lanes: 1, arena: \(size)")
     #expect(try await chain.name() == "server")
   }
 
-  @Test("T29: a hook that is pending for longer than hang does not hang")
+  @Test("a hook that is pending for longer than hang does not hang", .rule("worker-test.29"))
   func pending() async throws {
     let chain = try await WorkerChain("steady", config: "{what: pend, ms: 600}", isolation: ", hang: 100ms")
     let process = try chain.process
@@ -128,7 +132,7 @@ struct WorkerLossTests {
     #expect(try chain.process == process)
   }
 
-  @Test("T30, W47: a plugin that leaks ends at the limit of its memory, and another group goes on")
+  @Test("a plugin that leaks ends at the limit of its memory, and another group goes on", .rule("worker-test.30", "worker.47"))
   func leak() async throws {
     let other = try await WorkerChain("steady")
     let chain = try await WorkerChain("steady", config: "{what: leak}", isolation: ", memory: 32MiB, hang: 1h")
@@ -136,7 +140,7 @@ struct WorkerLossTests {
     #expect(try await other.name() == "server")
   }
 
-  @Test("T31, W47: processes are refused, and threads have a limit", arguments: ["fork", "threads"])
+  @Test("processes are refused, and threads have a limit", .rule("worker-test.31", "worker.47"), arguments: ["fork", "threads"])
   func processes(what: String) async throws {
     let other = try await WorkerChain("steady")
     let chain = try await WorkerChain("steady", config: "{what: \(what)}", isolation: ", hang: 1h")
@@ -144,7 +148,7 @@ struct WorkerLossTests {
     #expect(try await other.name() == "server")
   }
 
-  @Test("T32, W40: with on-fault: skip, requests are answered while the worker is away")
+  @Test("with on-fault: skip, requests are answered while the worker is away", .rule("worker-test.32", "worker.40"))
   func skipped() async throws {
     let restart = ", restart: {backoff: 1h, maximum: 1h}"
     let chain = try await WorkerChain(turn: "crash-later-creates", isolation: restart, extra: ", on-fault: skip")
@@ -153,7 +157,9 @@ struct WorkerLossTests {
     for _ in 0..<3 { #expect(try await chain.name() == "server") }
   }
 
-  @Test("W53: a call that was in a worker waits one second for the next one, also if a signal stops that during its start")
+  @Test(
+    "a call that was in a worker waits one second for the next one, also if a signal stops that during its start",
+    .rule("worker.53"))
   func stoppedAtStart() async throws {
     let restart = ", hang: 200ms, restart: {backoff: 1ms, maximum: 1ms, after: 1000}"
     let chain = try await WorkerChain(turn: "stop-later-creates", isolation: restart)
@@ -209,7 +215,7 @@ struct WorkerLossTests {
     }
   }
 
-  @Test("T36: a subscription whose worker ends has an error, and others go on")
+  @Test("a subscription whose worker ends has an error, and others go on", .rule("worker-test.36"))
   func subscription() async throws {
     let chain = try await WorkerChain("steady", isolation: Self.often)
     let other = try await WorkerChain("steady", isolation: Self.often)
@@ -225,7 +231,7 @@ struct WorkerLossTests {
     #expect(found.count == 2 && found.error == nil, "\(found)")
   }
 
-  @Test("T33, W40: one end of a worker with many calls in flight does not open the breaker")
+  @Test("one end of a worker with many calls in flight does not open the breaker", .rule("worker-test.33", "worker.40"))
   func oneFault() async throws {
     let chain = try await WorkerChain(
       "steady", config: "{what: sleep, ms: 5}", isolation: Self.often, extra: ", on-fault: open-after-5")
@@ -237,7 +243,7 @@ struct WorkerLossTests {
     #expect(entry.faults <= 2, "\(entry)")
   }
 
-  @Test("T35, W52: groups that end together are started ten a second")
+  @Test("groups that end together are started ten a second", .rule("worker-test.35", "worker.52"))
   func together() async throws {
     var chains: [WorkerChain] = []
     for _ in 0..<12 { chains.append(try await WorkerChain(turn: "none")) }
@@ -250,7 +256,7 @@ struct WorkerLossTests {
     for chain in chains { #expect(try await chain.name() == "server") }
   }
 
-  @Test("T37: when the launcher is killed, its workers end, and the next call has a new one")
+  @Test("when the launcher is killed, its workers end, and the next call has a new one", .rule("worker-test.37"))
   func launcher() async throws {
     // A launcher of its own: those of other tests go on.
     let folder = try FixturePlugin.Folder()
@@ -266,7 +272,7 @@ struct WorkerLossTests {
     #expect(launcher.process != process)
   }
 
-  @Test("T50: restarts leave no descriptor, no mapping and no process of their workers")
+  @Test("restarts leave no descriptor, no mapping and no process of their workers", .rule("worker-test.50"))
   func restarts() async throws {
     // A process of its own: other tests run workers and open descriptors at the same time.
     let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
@@ -293,10 +299,10 @@ struct WorkerLossTests {
       #expect(after.memory == before.memory && after.mappings == before.mappings, "\(before), \(after)")
       #expect(after.workers == before.workers && launcher.process == starter, "\(before), \(after)")
       #expect(after.descriptors < before.descriptors + 10, "\(before), \(after)")
-      print("T50: \(restarts) restarts, before \(before), after \(after)")
+      print("held before \(restarts) restarts: \(before), after \(after)")
     }
     let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
-    for line in output.split(separator: "\n") where line.hasPrefix("T50") { print(line) }
+    for line in output.split(separator: "\n") where line.hasPrefix("held before") { print(line) }
   }
 
   /// The resources that this process and a launcher hold for workers.

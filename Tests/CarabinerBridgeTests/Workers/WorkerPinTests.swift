@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Pinned files of workers")
 struct WorkerPinTests {
-  @Test("S11: a worker maps no file with another digest than its entry has, also if the entry is disabled")
+  @Test("a worker maps no file with another digest than its entry has, also if the entry is disabled", .rule("signature.11"))
   func members() async throws {
     let folder = try FixturePlugin.Folder()
     let (first, second) = (

@@ -1,4 +1,5 @@
 import Glibc
+import TestTools
 import Testing
 
 @testable import CarabinerWorkers
@@ -18,7 +19,7 @@ struct WorkerPlaceTests {
     """)
 
   @Test(
-    "W41: an address is named by its library and the distance from where the library begins",
+    "an address is named by its library and the distance from where the library begins", .rule("worker.41"),
     arguments: [
       (0x7f00_0000_12c7, "hmac.so+0x12c7"), (0x7f00_0000_1fff, "hmac.so+0x1fff"),
       // Without the beginning of the file, by its offset there. Another file has the same name.
@@ -30,7 +31,7 @@ struct WorkerPlaceTests {
     #expect(Self.maps.place(of: address) == name)
   }
 
-  @Test("W41: the own maps of a process are read, and those of one that is gone are not")
+  @Test("the own maps of a process are read, and those of one that is gone are not", .rule("worker.41"))
   func real() throws {
     let maps = try #require(WorkerMaps(of: getpid()))
     let address = unsafe UInt64(UInt(bitPattern: dlsym(nil, "malloc")))
@@ -39,7 +40,7 @@ struct WorkerPlaceTests {
   }
 
   @Test(
-    "W41: the kernel's lines about fatal signals have the address of the instruction, other lines have none",
+    "the kernel's lines about fatal signals have the address of the instruction, other lines have none", .rule("worker.41"),
     arguments: [
       (
         "4,1,2,-;carabiner-worke[893]: segfault at 10 ip 00007f8548e532c7 sp 00007f85303aac70 error 6",

@@ -7,7 +7,9 @@ import Testing
 /// A plugin under test reaches nothing outside its process, for every user that starts the harness.
 @Suite("Escapes from the harness")
 struct EscapeTests {
-  @Test("W63, T47: no attempt succeeds, in a constructor, in create() or in a thread", arguments: EscapeFixture.all)
+  @Test(
+    "no attempt succeeds, in a constructor, in create() or in a thread", .rule("worker.63", "worker-test.47"),
+    arguments: EscapeFixture.all)
   func confined(_ fixture: EscapeFixture) async throws {
     let folder = try FixturePlugin.Folder()
     let outside = try EscapeFixture.outside()

@@ -50,7 +50,7 @@ struct IsolationTests {
         .contains(plugin.check)
   }
 
-  @Test("W82: both ways report the same findings of a plugin that breaks a rule", arguments: crossing)
+  @Test("both ways report the same findings of a plugin that breaks a rule", .rule("worker.82"), arguments: crossing)
   func sameFindings(_ plugin: BadPlugin) async throws {
     let folder = try FixturePlugin.Folder()
     let built = try await plugin.build(into: folder)
@@ -65,7 +65,7 @@ struct IsolationTests {
     #expect(worker.first { $0["id"]?.string == plugin.check }?["isolation"] == "worker")
   }
 
-  @Test("W80: the list says which checks run in a worker, and why others do not")
+  @Test("the list says which checks run in a worker, and why others do not", .rule("worker.80"))
   func list() async throws {
     let run = try await CommandRun(["conform", "--list", "--format", "json"])
     let checks = try #require(JSONValue(parsing: run.output).array)
@@ -77,7 +77,8 @@ struct IsolationTests {
   }
 
   @Test(
-    "W81, T43: sound plugins in C, C++, Rust and Swift conform in a worker, and no system call is refused",
+    "sound plugins in C, C++, Rust and Swift conform in a worker, and no system call is refused",
+    .rule("worker.81", "worker-test.43"),
     arguments: BadPlugin.good)
   func soundPlugins(_ plugin: BadPlugin) async throws {
     let folder = try FixturePlugin.Folder()
@@ -94,7 +95,7 @@ struct IsolationTests {
   }
 
   @Test(
-    "T43: the repository's own plugins conform in a worker, and no system call is refused",
+    "the repository's own plugins conform in a worker, and no system call is refused", .rule("worker-test.43"),
     arguments: OwnPluginTests.names.filter { !OwnPluginTests.inProcess.contains($0) })
   func ownPlugins(_ name: String) async throws {
     let plugin = Repository.root.appending(path: "Plugins/\(name)/build/\(name).so").path
@@ -103,7 +104,7 @@ struct IsolationTests {
     #expect(checks.contains { $0["isolation"] == "worker" && $0["status"] == "PASS" })
   }
 
-  @Test("W81: a system call that a worker refuses is a warning of PR03, with its name and its instruction")
+  @Test("a system call that a worker refuses is a warning of PR03, with its name and its instruction", .rule("worker.81"))
   func refusedCall() async throws {
     let folder = try FixturePlugin.Folder()
     let plugin = try await BadPlugin.misbehaving("close(memfd_create(\"x\", 0));", into: folder)
@@ -119,7 +120,7 @@ struct IsolationTests {
     #expect(text.output.contains("but not in a worker: a system call was refused"))
   }
 
-  @Test("W80: a plugin that ends its worker in a hook is a crash, as in process")
+  @Test("a plugin that ends its worker in a hook is a crash, as in process", .rule("worker.80"))
   func crash() async throws {
     let folder = try FixturePlugin.Folder()
     let plugin = try await BadPlugin.misbehaving("_exit(0);", into: folder)

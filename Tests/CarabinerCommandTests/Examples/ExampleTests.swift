@@ -24,7 +24,7 @@ struct ExampleTests {
     #expect(lines[4] == "HTTP error: status 404")
   }
 
-  @Test("generate.15: a client of generated operations prints typed data")
+  @Test("a client of generated operations prints typed data", .rule("generate.15"))
   func typedClient() async throws {
     let server = try DemoServerProcess()
     let example = try await run("TypedClient", server.endpoint)

@@ -31,7 +31,9 @@ struct MovedClientTests {
     return files
   }
 
-  @Test("generate.13: the commands of the page make the example from the old program, but for the files that are changed by hand")
+  @Test(
+    "the commands of the page make the example from the old program, but for the files that are changed by hand",
+    .rule("generate.13"))
   func commands() async throws {
     let folder = try FixturePlugin.Folder()
     let copy = folder.file("BookShelf")
@@ -58,7 +60,7 @@ struct MovedClientTests {
     for listing in swift { #expect(sources.contains { $0.contains(listing) }, "no file has the listing \(listing)") }
   }
 
-  @Test("generate.3, generate.11: it prints, searches, follows a title, and changes the store")
+  @Test("it prints, searches, follows a title, and changes the store", .rule("generate.3", "generate.11"))
   func run() async throws {
     let server = try DemoServerProcess()
     let example = try await ToolRun(Repository.root.appending(path: ".build/debug/MovedClient"), [server.endpoint])

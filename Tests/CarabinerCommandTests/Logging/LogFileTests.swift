@@ -36,7 +36,8 @@ struct LogFileTests {
     }
   }
 
-  @Test("G29: under load, files are renamed and opened again at SIGUSR1, and each line is in exactly one file, whole")
+  @Test(
+    "under load, files are renamed and opened again at SIGUSR1, and each line is in exactly one file, whole", .rule("gateway.29"))
   func rotation() async throws {
     let gateway = try ServeProcess(
       folder, endpoint: upstream.endpoint,
@@ -81,7 +82,9 @@ struct LogFileTests {
     #expect(try mode("access.log") == 0o640 && mode("gateway.log") == 0o640)
   }
 
-  @Test("G29: a file that cannot be opened again is used on, and the log says so; SIGUSR1 without files changes nothing")
+  @Test(
+    "a file that cannot be opened again is used on, and the log says so; SIGUSR1 without files changes nothing",
+    .rule("gateway.29"))
   func noNewFile() async throws {
     let place = folder.file("logs")
     try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
@@ -102,7 +105,8 @@ struct LogFileTests {
     #expect(try lines("moved/gateway.log").contains { $0.contains("request_id=after") })
   }
 
-  @Test("G29: a file in no folder is refused before anything begins", arguments: ["--log-file", "--access-log-file"])
+  @Test(
+    "a file in no folder is refused before anything begins", .rule("gateway.29"), arguments: ["--log-file", "--access-log-file"])
   func noFolder(_ option: String) async throws {
     let run = try await CommandRun([
       "serve", "-m", folder.file("chain.yaml"), "--endpoint", upstream.endpoint, "--listen", "127.0.0.1:0", option,
@@ -111,7 +115,7 @@ struct LogFileTests {
     #expect(run.status == 2 && run.errors.contains("none/gateway.log cannot be opened: No such file"), "\(run.errors)")
   }
 
-  @Test("G29: lines that cannot be written are counted")
+  @Test("lines that cannot be written are counted", .rule("gateway.29"))
   func fullDisk() throws {
     let full = try LogFile(path: "/dev/full")
     full.write(Array("one\ntwo\n".utf8))

@@ -141,7 +141,7 @@ struct BothWaysTests {
     requests.flatMap { $0.split(separator: "\n").filter { $0.lowercased().hasPrefix("x-timestamp:") } }
   }
 
-  @Test("T43: send and return the same, byte by byte", arguments: own)
+  @Test("send and return the same, byte by byte", .rule("worker-test.43"), arguments: own)
   func ownPlugins(_ subject: Subject) async throws {
     try await expectSame(subject, Repository.root.appending(path: "Plugins/\(subject.name)/build/\(subject.name).so").path)
   }
@@ -153,7 +153,7 @@ struct BothWaysTests {
   }
 
   @Test(
-    "T43: plugins on the kits for C, C++, Rust and Swift send and return the same, byte by byte",
+    "plugins on the kits for C, C++, Rust and Swift send and return the same, byte by byte", .rule("worker-test.43"),
     arguments: BadPlugin.good)
   func kits(_ plugin: BadPlugin) async throws {
     let folder = try FixturePlugin.Folder()

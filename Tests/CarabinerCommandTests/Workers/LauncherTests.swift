@@ -6,7 +6,7 @@ import Testing
 /// The launcher, and how it starts and ends a worker.
 @Suite("The launcher of workers")
 struct LauncherTests {
-  @Test("W10, W13: launcher and worker are C and map no Swift", arguments: WorkerRun.programs)
+  @Test("launcher and worker are C and map no Swift", .rule("worker.10", "worker.13"), arguments: WorkerRun.programs)
   func noSwift(_ program: URL) throws {
     let bytes = try Data(contentsOf: program)
     for library in ["libswift", "libFoundation", "libstdc++"] {
@@ -14,7 +14,7 @@ struct LauncherTests {
     }
   }
 
-  @Test("W10: a worker is started from an open descriptor, although the file is gone")
+  @Test("a worker is started from an open descriptor, although the file is gone", .rule("worker.10"))
   func keptDescriptor() async throws {
     let folder = try FixturePlugin.Folder()
     let copy = folder.file("worker")
@@ -27,7 +27,8 @@ struct LauncherTests {
   }
 
   @Test(
-    "W12, W15: when the launcher is killed, or the process that started it, the worker ends", arguments: [true, false],
+    "when the launcher is killed, or the process that started it, the worker ends", .rule("worker.12", "worker.15"),
+    arguments: [true, false],
     [[], [.namespaces]] as [[WorkerRun.Feature]])
   func killedLauncher(_ isLauncher: Bool, _ lacking: [WorkerRun.Feature]) async throws {
     let folder = try FixturePlugin.Folder()
@@ -49,7 +50,7 @@ struct LauncherTests {
     #expect(ended.withLock { $0 } ?? .seconds(99) < .seconds(5))
   }
 
-  @Test("W46: a worker that does not end is killed after its time")
+  @Test("a worker that does not end is killed after its time", .rule("worker.46"))
   func endlessPlugin() async throws {
     let folder = try FixturePlugin.Folder()
     let plugin = try await WorkerRun.compile(
@@ -61,7 +62,7 @@ struct LauncherTests {
   }
 
   @Test(
-    "W42: a worker that ends in a constructor is reported with the signal or the status",
+    "a worker that ends in a constructor is reported with the signal or the status", .rule("worker.42"),
     arguments: [
       ("*(volatile int *)0 = 1;", "signal 11"), ("abort();", "signal 6"), ("_exit(0);", "status 0"), ("_exit(9);", "status 9"),
     ])
@@ -78,7 +79,7 @@ struct LauncherTests {
     #expect(run.errors.contains(reason), "\(run.errors)")
   }
 
-  @Test("W48: output of a plugin has no control characters, and ends at 1 MiB")
+  @Test("output of a plugin has no control characters, and ends at 1 MiB", .rule("worker.48"))
   func muchOutput() async throws {
     let folder = try FixturePlugin.Folder()
     let plugin = try await WorkerRun.compile(

@@ -5,7 +5,8 @@ import Testing
 /// The confinement of a worker, and what happens on a system that lacks a part of it.
 @Suite("Confinement of a worker")
 struct WorkerConfinementTests {
-  @Test("W7, W60: a worker has every layer, for every user that starts it; a missing namespace has its reason")
+  @Test(
+    "a worker has every layer, for every user that starts it; a missing namespace has its reason", .rule("worker.7", "worker.60"))
   func layers() async throws {
     let scratch = try FixturePlugin.Folder()
     for user in await TestUser.available(in: scratch) {
@@ -24,7 +25,7 @@ struct WorkerConfinementTests {
   }
 
   @Test(
-    "W7: without a wall around files, or without a filter of system calls, strict refuses and says why",
+    "without a wall around files, or without a filter of system calls, strict refuses and says why", .rule("worker.7"),
     arguments: [
       ([.namespaces, .landlock], [WorkerRun.Layer.files, WorkerRun.Layer.root, WorkerRun.Layer.namespaces]),
       ([.mounts, .landlock], [WorkerRun.Layer.files, WorkerRun.Layer.root]), ([.seccomp], [WorkerRun.Layer.calls]),
@@ -48,7 +49,7 @@ struct WorkerConfinementTests {
   }
 
   @Test(
-    "W7: Landlock alone is a wall around files, and so is a root of its own",
+    "Landlock alone is a wall around files, and so is a root of its own", .rule("worker.7"),
     arguments: [
       (.namespaces, WorkerRun.Layer.root), (.mounts, WorkerRun.Layer.root), (.landlock, WorkerRun.Layer.files),
     ] as [(WorkerRun.Feature, String)])
@@ -59,7 +60,7 @@ struct WorkerConfinementTests {
     #expect(run.status == (lacking == .landlock && !hasNamespaces ? 3 : 0), "\(run)")
   }
 
-  @Test("W7: in a container with one user, a worker is root without privileges, and this is reported")
+  @Test("in a container with one user, a worker is root without privileges, and this is reported", .rule("worker.7"))
   func oneUser() async throws {
     guard await WorkerRun.hasNamespaces(.current) else { return }
     let run = try await WorkerRun(through: ["/usr/bin/unshare", "--user", "--map-root-user"])
@@ -69,7 +70,7 @@ struct WorkerConfinementTests {
     #expect(run.inForce.isSuperset(of: ["no privileges", WorkerRun.Layer.namespaces, WorkerRun.Layer.root]), "\(run)")
   }
 
-  @Test("W11, W16, W18, W47, W60: a worker has no more than it needs")
+  @Test("a worker has no more than it needs", .rule("worker.11", "worker.16", "worker.18", "worker.47", "worker.60"))
   func holdings() async throws {
     let (folder, neighbour) = (try FixturePlugin.Folder(), try FixturePlugin.Folder())
     for place in [folder, neighbour] { try Data("x".utf8).write(to: place.file("text")) }
@@ -111,7 +112,7 @@ struct WorkerConfinementTests {
     }
   }
 
-  @Test("W62: a refused call is reported with its name, number and address, and the worker goes on")
+  @Test("a refused call is reported with its name, number and address, and the worker goes on", .rule("worker.62"))
   func refusedCalls() async throws {
     let folder = try FixturePlugin.Folder()
     let plugin = try await WorkerRun.compile(
@@ -129,7 +130,9 @@ struct WorkerConfinementTests {
     #expect(run.output.contains(/refused: socket, number \d+, 3 times, first at 0x[0-9a-f]+\n/), "\(run.output)")
   }
 
-  @Test("W17, T43: a good plugin in each language is mapped, and no call is refused", arguments: BadPlugin.good)
+  @Test(
+    "a good plugin in each language is mapped, and no call is refused", .rule("worker.17", "worker-test.43"),
+    arguments: BadPlugin.good)
   func goodPlugins(_ plugin: BadPlugin) async throws {
     let folder = try FixturePlugin.Folder()
     let built = try await plugin.build(into: folder)

@@ -24,9 +24,12 @@ struct WorkerDriverTests {
     return try await ToolRun(driver, [arguments[0], worker, probe] + arguments.dropFirst())
   }
 
-  // W19, W20, W30, W32, W33: these checks of driver.c.
-  // T6, T8, T9, T10, T11, T12, T13, T14, T15, T16, T21: these too.
-  @Test("W25, W28, W29: reads, edits, verdicts, tokens, services and the life of calls are as in the process of the host")
+  @Test(
+    "reads, edits, verdicts, tokens, services and the life of calls are as in the process of the host",
+    .rule("worker.19", "worker.20", "worker.25", "worker.28", "worker.29", "worker.30", "worker.32", "worker.33"),
+    .rule(
+      "worker-test.6", "worker-test.8", "worker-test.9", "worker-test.10", "worker-test.11", "worker-test.12", "worker-test.13",
+      "worker-test.14", "worker-test.15", "worker-test.16", "worker-test.21"))
   func semantics() async throws {
     let state = try await FixturePlugin.compile("state", into: folder, name: "state.so")
     let run = try await run(["test", state])
@@ -34,7 +37,7 @@ struct WorkerDriverTests {
     #expect(run.output.contains(" checks, 0 failed"))
   }
 
-  @Test("W24: no wake-up is lost", arguments: [("1", "1"), ("32", "2")])
+  @Test("no wake-up is lost", .rule("worker.24"), arguments: [("1", "1"), ("32", "2")])
   func wakeUps(inFlight: String, lanes: String) async throws {
     let run = try await run(["bench", "headers", inFlight, lanes, "20000"])
     #expect(run.status == 0, "\(run.output)\(run.errors)")

@@ -6,7 +6,8 @@ import Testing
 @Suite("Escapes from a worker")
 struct WorkerEscapeTests {
   @Test(
-    "W61, W64, T41, T42: no attempt succeeds, in a constructor or in a thread, with and without namespaces",
+    "no attempt succeeds, in a constructor or in a thread, with and without namespaces",
+    .rule("worker.61", "worker.64", "worker-test.41", "worker-test.42"),
     arguments: EscapeFixture.all,
     [[], [.namespaces]] as [[WorkerRun.Feature]])
   func confined(_ fixture: EscapeFixture, _ lacking: [WorkerRun.Feature]) async throws {
@@ -35,7 +36,9 @@ struct WorkerEscapeTests {
   /// Attempts to read its own root, which has only readable files.
   private static let ownRoot: Set = ["98 the folder above", "99 /", "107 /proc/self/cwd", "118 /dev"]
 
-  @Test("W7, W64: with a root of its own instead of Landlock, a worker reaches only this root", arguments: EscapeFixture.all)
+  @Test(
+    "with a root of its own instead of Landlock, a worker reaches only this root", .rule("worker.7", "worker.64"),
+    arguments: EscapeFixture.all)
   func rootAlone(_ fixture: EscapeFixture) async throws {
     let scratch = try FixturePlugin.Folder()
     for user in await TestUser.available(in: scratch) where await WorkerRun.hasNamespaces(user) {
@@ -45,7 +48,8 @@ struct WorkerEscapeTests {
   }
 
   @Test(
-    "W7, W62: with neither, a worker that may start nevertheless reads files, and changes nothing", arguments: EscapeFixture.all)
+    "with neither, a worker that may start nevertheless reads files, and changes nothing", .rule("worker.7", "worker.62"),
+    arguments: EscapeFixture.all)
   func noWall(_ fixture: EscapeFixture) async throws {
     let scratch = try FixturePlugin.Folder()
     for user in await TestUser.available(in: scratch) {

@@ -9,7 +9,7 @@ import Testing
 @Suite("The host's launcher of workers")
 struct WorkerLauncherTests {
   /// The service makes the same layers as the launcher that is run for one worker.
-  @Test("W10, W11: a worker that the host starts reports its layers, and ends with status 0")
+  @Test("a worker that the host starts reports its layers, and ends with status 0", .rule("worker.10", "worker.11"))
   func layers() async throws {
     let trial = try await WorkerTrial.run(by: WorkerTrial.launcher(), isStrict: false)
     #expect(trial.end.cause == .exit(0), "\(trial)")
@@ -21,7 +21,7 @@ struct WorkerLauncherTests {
     for layer in lines { #expect(trial.report.contains("in force: \(layer)\n"), "\(trial.report)") }
   }
 
-  @Test("W7: the launcher says which layers it makes, and why not the others")
+  @Test("the launcher says which layers it makes, and why not the others", .rule("worker.7"))
   func launcherLayers() async throws {
     let launcher = WorkerTrial.launcher()
     let layers = try await offThePool { try launcher.layers() }
@@ -31,7 +31,7 @@ struct WorkerLauncherTests {
     #expect(layers.missingNamespaces?.isEmpty != true)
   }
 
-  @Test("W42: a wrong word ends the worker with status 2, and a signal with its number")
+  @Test("a wrong word ends the worker with status 2, and a signal with its number", .rule("worker.42"))
   func ends() async throws {
     let launcher = WorkerTrial.launcher()
     let wrong = try await WorkerTrial.run(by: launcher) { $0.words = ["--nothing", "1"] }
@@ -47,7 +47,8 @@ struct WorkerLauncherTests {
     #expect(killed?.cause == .signal(SIGKILL))
   }
 
-  @Test("T37: when the launcher is killed, its workers end and are reported, and the next start has a new one")
+  @Test(
+    "when the launcher is killed, its workers end and are reported, and the next start has a new one", .rule("worker-test.37"))
   func killedLauncher() async throws {
     let launcher = WorkerTrial.launcher()
     let first = try await offThePool {
@@ -66,7 +67,7 @@ struct WorkerLauncherTests {
     #expect(launcher.process != first)
   }
 
-  @Test("W56: when the host needs its launcher no more, launcher and workers end")
+  @Test("when the host needs its launcher no more, launcher and workers end", .rule("worker.56"))
   func end() async throws {
     let launcher = WorkerTrial.launcher()
     try await offThePool {
@@ -100,7 +101,7 @@ struct WorkerLauncherTests {
     #expect(Set(processes).count == processes.count, "\(processes)")
   }
 
-  @Test("T50: 200 starts leave no descriptor open")
+  @Test("200 starts leave no descriptor open", .rule("worker-test.50"))
   func descriptors() async throws {
     // A process of its own: other tests open descriptors at the same time.
     await #expect(processExitsWith: .success) {
@@ -124,10 +125,10 @@ struct WorkerLauncherTests {
 /// Launchers and orders that the host refuses, or that refuse the host.
 @Suite("Bad launchers and bad orders")
 struct BadLauncherTests {
-  @Test("W10: the build of the launcher is the version of Carabiner")
+  @Test("the build of the launcher is the version of Carabiner", .rule("worker.10"))
   func build() { #expect(WorkerLauncher.build == ServerVersion.text) }
 
-  @Test("W10, B24: a launcher of another version is refused with both texts")
+  @Test("a launcher of another version is refused with both texts", .rule("worker.10", "worker-input.24"))
   func oldVersion() async throws {
     let folder = try FixturePlugin.Folder()
     try await WorkerTrial.compile("old_launcher", into: folder, as: "carabiner-launcher")
@@ -221,7 +222,7 @@ struct BadLauncherTests {
     #expect(lines.suffix(2) == ["then: ended 7 with 0", "launcher: 0"], "\(run.output)")
   }
 
-  @Test("T38: when the host is killed, no process of its own is left")
+  @Test("when the host is killed, no process of its own is left", .rule("worker-test.38"))
   func killedHost() async throws {
     let folder = try FixturePlugin.Folder()
     let host = try await WorkerTrial.compile("launching", into: folder, as: "launching")

@@ -53,7 +53,8 @@ struct WorkerLibraryTests {
   }
 
   @Test(
-    "T46, W16: a RUNPATH folder that the manifest allows is readable in a worker, its neighbour is not",
+    "a RUNPATH folder that the manifest allows is readable in a worker, its neighbour is not",
+    .rule("worker-test.46", "worker.16"),
     arguments: ["enable", "disable"])
   func runPath(newTags: String) async throws {
     for name in ["libraries", "neighbour"] {
@@ -77,7 +78,7 @@ struct WorkerLibraryTests {
   }
 
   @Test(
-    "W16: a plugin does not choose what its worker may read, by none of the names in its dynamic section",
+    "a plugin does not choose what its worker may read, by none of the names in its dynamic section", .rule("worker.16"),
     arguments: ["-l:libown.so", "-f,server", "-F,server", "--audit,server", "--depaudit,server"])
   func granted(_ name: String) async throws {
     let application = folder.file("application")
@@ -98,7 +99,7 @@ struct WorkerLibraryTests {
     #expect(other?.code == .unsafeLibrary)
   }
 
-  @Test("W16: a plugin in Swift that names no folder of libraries comes up in a worker without LD_LIBRARY_PATH")
+  @Test("a plugin in Swift that names no folder of libraries comes up in a worker without LD_LIBRARY_PATH", .rule("worker.16"))
   func swift() async throws {
     let plugin = CommandRun.root.appending(path: "Plugins/token-auth/build/token-auth.so").path
     let run = try await CommandRun(["inspect", "--load", "--format", "json", plugin], environment: ["LD_LIBRARY_PATH": ""])
@@ -106,7 +107,9 @@ struct WorkerLibraryTests {
     #expect(try JSONValue(parsing: run.output)["interceptors"]?[0]?["id"] == "org.carabiner.token-auth")
   }
 
-  @Test("W8, B31: a program that embeds a chain gets the problems of workers with line and column, as from check")
+  @Test(
+    "a program that embeds a chain gets the problems of workers with line and column, as from check",
+    .rule("worker.8", "worker-input.31"))
   func embedded() throws {
     guard (try? ControlGroup().check("cpu")) == nil else { return }
     let manifest = try Manifest(

@@ -14,7 +14,9 @@ struct WorkerManifestTests {
     return try TemporaryFile("carabiner: 1\nplugins:\n\(plugins)\nchain: \(lists)\n")
   }
 
-  @Test("B25 to B30: check reports each mistake with file, line, column and remedy")
+  @Test(
+    "check reports each mistake with file, line, column and remedy",
+    .rule("worker-input.25", "worker-input.26", "worker-input.27", "worker-input.28", "worker-input.29", "worker-input.30"))
   func mistakes() async throws {
     let manifest = try manifest(
       "{name: a, file: NOOP, isolation: proces}", "{name: b, file: NOOP, isolation: {mode: worker, workers: 0}}",
@@ -35,7 +37,7 @@ struct WorkerManifestTests {
     #expect(run.errors.contains("d and e are in the group g and need the same lanes"), "\(run.errors)")
   }
 
-  @Test("B31, W8: check refuses cpu unless this system can limit processor time")
+  @Test("check refuses cpu unless this system can limit processor time", .rule("worker-input.31", "worker.8"))
   func processorTime() async throws {
     let manifest = try manifest("{name: a, file: NOOP, isolation: {mode: worker, cpu: 50%}}", lists: "{graphql: [a]}")
     let run = try await CommandRun(["check", "-m", manifest.path])
@@ -46,7 +48,7 @@ struct WorkerManifestTests {
       "\(run.errors)")
   }
 
-  @Test("B31, W8: a host does not start with cpu unless this system can limit processor time")
+  @Test("a host does not start with cpu unless this system can limit processor time", .rule("worker-input.31", "worker.8"))
   func hostStart() async throws {
     guard (try? ControlGroup().check("cpu")) == nil else { return }
     let manifest = try manifest("{name: a, file: NOOP, isolation: {mode: worker, cpu: 50%}}", lists: "{graphql: [a]}")
@@ -57,7 +59,7 @@ struct WorkerManifestTests {
   }
 
   @Test(
-    "W3: check warns about several workers of a plugin that keeps its state between calls",
+    "check warns about several workers of a plugin that keeps its state between calls", .rule("worker.3"),
     arguments: [("CRB_THREADS_CONCURRENT", 2, true), ("CRB_THREADS_PER_CALL", 2, false), ("CRB_THREADS_CONCURRENT", 1, false)])
   func instances(threads: String, workers: Int, isWarned: Bool) async throws {
     let plugin = try await CompiledFixture("state", defining: ["THREADS=\(threads)"])
@@ -70,7 +72,8 @@ struct WorkerManifestTests {
     )
   }
 
-  @Test("T44: check refuses a plugin whose create() fails because the worker refused a call, and names the call")
+  @Test(
+    "check refuses a plugin whose create() fails because the worker refused a call, and names the call", .rule("worker-test.44"))
   func refusedCall() async throws {
     let folder = try FixturePlugin.Folder()
     let plugin = try await BadPlugin.misbehaving(
@@ -103,7 +106,9 @@ struct WorkerManifestTests {
     #expect(run.errors.contains(warning) == isIsolated, "\(run.errors)")
   }
 
-  @Test("W2, W5: check warns about a pattern that matches no plugin, and about entries of one file in two processes")
+  @Test(
+    "check warns about a pattern that matches no plugin, and about entries of one file in two processes",
+    .rule("worker.2", "worker.5"))
   func warnings() async throws {
     let manifest = try manifest("{name: hmac, file: NOOP}", "{name: tokens, file: NOOP}", lists: "{graphql: [hmac, tokens]}")
     let run = try await CommandRun(["check", "-m", manifest.path], environment: ["CARABINER_ISOLATE": "hmac,tokns"])
@@ -114,7 +119,7 @@ struct WorkerManifestTests {
     #expect(run.errors.contains(":4:5: warning: /plugins/1/isolation: hmac and tokens have the same file"), "\(run.errors)")
   }
 
-  @Test("W72, W5: chain marks the stages that run in a worker", arguments: ["text", "json", "dot"])
+  @Test("chain marks the stages that run in a worker", .rule("worker.72", "worker.5"), arguments: ["text", "json", "dot"])
   func chain(format: String) async throws {
     let manifest = try manifest(
       "{name: log, file: NOOP}", "{name: hmac, file: NOOP, isolation: {mode: worker, group: signing}}",

@@ -92,7 +92,7 @@ struct WorkerPluginTests {
     init(_ text: String) { self.text = text }
   }
 
-  @Test("W1: a plugin in a worker takes part in a request, and this process maps none of it")
+  @Test("a plugin in a worker takes part in a request, and this process maps none of it", .rule("worker.1"))
   func takesPart() async throws {
     // With bytes of its own: other tests of this process load the same fixture.
     let build = UUID().uuidString.replacing("-", with: "")
@@ -104,7 +104,7 @@ struct WorkerPluginTests {
   }
 
   @Test(
-    "W44, T26: a crash in a hook fails its call, and names entry, hook and signal",
+    "a crash in a hook fails its call, and names entry, hook and signal", .rule("worker.44", "worker-test.26"),
     arguments: [
       ("on_request", "segv", "signal 11"), ("on_request", "abort", "signal 6"), ("on_request", "overflow", "signal 11"),
       ("on_result", "segv", "signal 11"),
@@ -119,7 +119,7 @@ struct WorkerPluginTests {
     #expect(chain.workers().first?.restarts == 1)
   }
 
-  @Test("W46, T28: a hook that does not end is killed after hang, and its call fails")
+  @Test("a hook that does not end is killed after hang, and its call fails", .rule("worker.46", "worker-test.28"))
   func hang() async throws {
     let chain = try await chain(
       "crash", config: "{where: on_request, how: loop}", isolation: "{mode: worker, hang: 200ms}")
@@ -129,13 +129,13 @@ struct WorkerPluginTests {
     #expect(try await next(chain, after: first) != first)
   }
 
-  @Test("W40: with on-fault: skip, a request goes on without the plugin whose worker crashed")
+  @Test("with on-fault: skip, a request goes on without the plugin whose worker crashed", .rule("worker.40"))
   func skip() async throws {
     let chain = try await chain("crash", config: "{where: on_request, how: segv}", extra: ", on-fault: skip")
     #expect(try await name(chain) == "server")
   }
 
-  @Test("W50: a worker that is killed is started again, and requests go on")
+  @Test("a worker that is killed is started again, and requests go on", .rule("worker.50"))
   func killed() async throws {
     let chain = try await chain("crash", config: "{where: never}")
     let first = try process(chain)
@@ -146,7 +146,7 @@ struct WorkerPluginTests {
     #expect(chain.workers().first?.lastReason.contains("signal 9") == true)
   }
 
-  @Test("W51, T33: after five crashes the circuit is open, and calls get 503 with the time left")
+  @Test("after five crashes the circuit is open, and calls get 503 with the time left", .rule("worker.51", "worker-test.33"))
   func circuit() async throws {
     let chain = try await chain(
       "crash", config: "{where: on_request, how: segv}",
@@ -169,7 +169,8 @@ struct WorkerPluginTests {
     #expect((refusal.refusalDelay ?? .zero) > .seconds(60))
   }
 
-  @Test("W55: a reload keeps the worker of an entry that is the same, and starts another one for a new configuration")
+  @Test(
+    "a reload keeps the worker of an entry that is the same, and starts another one for a new configuration", .rule("worker.55"))
   func reload() async throws {
     let chain = try await chain("crash", config: "{where: never}")
     let first = try process(chain)
@@ -180,7 +181,7 @@ struct WorkerPluginTests {
     #expect(try await name(other) == "server")
   }
 
-  @Test("W3: a group with two workers has two processes, and both serve")
+  @Test("a group with two workers has two processes, and both serve", .rule("worker.3"))
   func twoWorkers() async throws {
     let chain = try await chain("crash", config: "{where: never}", isolation: "{mode: worker, workers: 2}")
     #expect(Set(chain.workers().compactMap(\.process)).count == 2)

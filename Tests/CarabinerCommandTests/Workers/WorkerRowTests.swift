@@ -92,7 +92,9 @@ struct WorkerRowTests {
     return (outcomes[0], outcomes[1])
   }
 
-  @Test("W26, T3: ten stages of a group that change headers cross once for requests and once for responses")
+  @Test(
+    "ten stages of a group that change headers cross once for requests and once for responses",
+    .rule("worker.26", "worker-test.3"))
   func crossesOnce() async throws {
     let plugin = try await FixturePlugin.compile("headers", into: folder)
     let configs = (0..<10).map { #"{down: "+X-Down:\#($0)", up: "+X-Up:\#($0)"}"# }
@@ -103,7 +105,7 @@ struct WorkerRowTests {
   }
 
   @Test(
-    "T4: a stage sees the headers as the stages before it in the same crossing left them",
+    "a stage sees the headers as the stages before it in the same crossing left them", .rule("worker-test.4"),
     arguments: [
       ["=X-A:1", "?X-A", "=X-Read:2 +X-A:3", "?X-A #X-A"],
       ["+X-A:1", "+X-A:2", "#X-A", "-X-A", "#X-A ?X-A"],
@@ -118,7 +120,7 @@ struct WorkerRowTests {
     #expect(there.crossings == ["all": 2])
   }
 
-  @Test("T2: in-process stages and stages of two groups run in the order of the chain")
+  @Test("in-process stages and stages of two groups run in the order of the chain", .rule("worker-test.2"))
   func order() async throws {
     let plugin = try await FixturePlugin.compile("headers", into: folder)
     let configs = (0..<6).map { #"{down: "+X-Down:\#($0) #X-Down", up: ""}"# }
@@ -132,7 +134,9 @@ struct WorkerRowTests {
     #expect(outcome.crossings == ["one": 4, "two": 2])
   }
 
-  @Test("T23: baggage that a stage sets is seen by later stages of the crossing, of other groups, and of this process")
+  @Test(
+    "baggage that a stage sets is seen by later stages of the crossing, of other groups, and of this process",
+    .rule("worker-test.23"))
   func baggage() async throws {
     let plugin = try await FixturePlugin.compile("row", into: folder)
     let words = [("show", "add"), ("add", "add"), ("add", "pass"), ("add", "pass"), ("add", "add"), ("add", "pass")]
@@ -148,7 +152,8 @@ struct WorkerRowTests {
   }
 
   @Test(
-    "T5, W26: a stage that does more than change headers or baggage ends the crossing, and the result is that of in-process stages",
+    "a stage that does more than change headers or baggage ends the crossing, and the result is that of in-process stages",
+    .rule("worker-test.5", "worker.26"),
     arguments: [
       // Results go outward, from the last stage to the first.
       ([("pass", "show"), ("pass", "pass"), ("pass", "twice"), ("pass", "pass")], 3),
@@ -174,7 +179,9 @@ struct WorkerRowTests {
     #expect(here.names == ["3, 1"] && there.names == here.names && there.crossings == ["all": 2])
   }
 
-  @Test("W41, W40: a crash is that of the stage whose hook ran, also if the chain waits for an earlier one of the crossing")
+  @Test(
+    "a crash is that of the stage whose hook ran, also if the chain waits for an earlier one of the crossing",
+    .rule("worker.41", "worker.40"))
   func crash() async throws {
     let plugin = try await FixturePlugin.compile("row", into: folder)
     let configs = [("pass", "pass"), ("pass", "pass"), ("crash", "pass")].map { "{request: \($0.0), result: \($0.1)}" }

@@ -17,7 +17,7 @@ struct WorkerSemanticsTests {
   init() throws { folder = try FixturePlugin.Folder() }
 
   @Test(
-    "T7: an illegal verdict is a plugin fault, and the worker lives",
+    "an illegal verdict is a plugin fault, and the worker lives", .rule("worker-test.7"),
     arguments: [("unknown-verdict", "99"), ("recover-in-request", "RECOVER"), ("respond-empty", "without a staged result")])
   func illegalVerdict(mode: String, message: String) async throws {
     let path = try await FixturePlugin.compile("misbehave", into: folder)
@@ -37,27 +37,27 @@ struct WorkerSemanticsTests {
     #expect(chain.chain.workers().first?.restarts == 0)
   }
 
-  @Test("T17: field_set of a bad URL is refused at once, and a good one is accepted")
+  @Test("field_set of a bad URL is refused at once, and a good one is accepted", .rule("worker-test.17"))
   func badURL() async throws {
     let chain = try TrialChain(try await TrialChain.compile(into: folder), [Entry(name: "p", action: "url")], list: "http")
     #expect(await chain.failure()?.message == "status -1 and 0")
   }
 
-  @Test("T18: a fetch without the grant is refused as in process", arguments: ["worker", "in-process"])
+  @Test("a fetch without the grant is refused as in process", .rule("worker-test.18"), arguments: ["worker", "in-process"])
   func fetchWithoutGrant(isolation: String) async throws {
     let chain = try TrialChain(
       try await TrialChain.compile(into: folder), [Entry(name: "p", action: "fetch", isolation: isolation)])
     #expect(await chain.failure()?.message == "no service")
   }
 
-  @Test("T20: a timer fires once, and a cancelled one never", arguments: ["worker", "in-process"])
+  @Test("a timer fires once, and a cancelled one never", .rule("worker-test.20"), arguments: ["worker", "in-process"])
   func timers(isolation: String) async throws {
     let chain = try TrialChain(
       try await TrialChain.compile(into: folder), [Entry(name: "p", action: "timers", isolation: isolation)])
     #expect(try await chain.result() == "server")
   }
 
-  @Test("W32, T22: hooks of a SERIAL plugin never overlap with four lanes")
+  @Test("hooks of a SERIAL plugin never overlap with four lanes", .rule("worker.32", "worker-test.22"))
   func serial() async throws {
     let chain = try TrialChain(
       try await TrialChain.compile(into: folder, defining: ["THREADS=CRB_THREADS_SERIAL"]),
@@ -69,7 +69,7 @@ struct WorkerSemanticsTests {
   }
 
   @Test(
-    "T23: baggage that a stage set is seen by a later one in another process",
+    "baggage that a stage set is seen by a later one in another process", .rule("worker-test.23"),
     arguments: [("worker", "in-process"), ("in-process", "worker"), ("worker", "worker")])
   func baggage(first: String, second: String) async throws {
     let chain = try TrialChain(
@@ -79,7 +79,7 @@ struct WorkerSemanticsTests {
     for _ in 0..<2 { #expect(try await chain.result() == "setter") }
   }
 
-  @Test("T24: log lines have the level, the entry and the request that they have in process")
+  @Test("log lines have the level, the entry and the request that they have in process", .rule("worker-test.24"))
   func logLines() async throws {
     let plugin = try await TrialChain.compile(into: folder)
     let document = try TemporaryFile("query Q { hero { name } }", suffix: ".graphql")
@@ -103,14 +103,16 @@ struct WorkerSemanticsTests {
     #expect(lines[0].contains("warning"), "\(lines)")
   }
 
-  @Test("T25: a body of 100 KB passes down and back unchanged")
+  @Test("a body of 100 KB passes down and back unchanged", .rule("worker-test.25"))
   func largeBody() async throws {
     let chain = try TrialChain(try await TrialChain.compile(into: folder), [Entry(name: "p", action: "copy")])
     let name = (0..<20_000).map { "\($0 % 100_000) " }.joined()
     #expect(try await chain.result(of: #"{"data":{"hero":{"name":"\#(name)"}}}"#) == name)
   }
 
-  @Test("W34, T25: a message larger than half of the arena fails its call and names arena, and the worker lives")
+  @Test(
+    "a message larger than half of the arena fails its call and names arena, and the worker lives",
+    .rule("worker.34", "worker-test.25"))
   func tooLarge() async throws {
     let chain = try TrialChain(
       try await TrialChain.compile(into: folder), [Entry(name: "p", action: "copy", isolation: "{mode: worker, arena: 1MiB}")])
@@ -122,7 +124,7 @@ struct WorkerSemanticsTests {
     #expect(chain.process == process)
   }
 
-  @Test("W19: a plugin that writes to a view of a message crashes, and the host does not see the change")
+  @Test("a plugin that writes to a view of a message crashes, and the host does not see the change", .rule("worker.19"))
   func writtenView() async throws {
     let chain = try TrialChain(
       try await TrialChain.compile(into: folder),
@@ -133,7 +135,7 @@ struct WorkerSemanticsTests {
     #expect(chain.chain.workers().first?.lastReason.contains("signal 11") == true, "\(chain.chain.workers())")
   }
 
-  @Test("W6: check creates each plugin in a real worker")
+  @Test("check creates each plugin in a real worker", .rule("worker.6"))
   func check() async throws {
     let plugin = try await BadPlugin.compile(
       """

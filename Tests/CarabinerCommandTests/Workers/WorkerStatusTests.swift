@@ -47,7 +47,9 @@ struct WorkerStatusTests {
     return ""
   }
 
-  @Test("W70, W62: status shows process, state, entries, lanes, memory, time and refused calls, and the log has each call once")
+  @Test(
+    "status shows process, state, entries, lanes, memory, time and refused calls, and the log has each call once",
+    .rule("worker.70", "worker.62"))
   func running() async throws {
     let gateway = try await gateway("socket")
     for _ in 0..<3 { #expect(try gateway.query("{ __typename }").status == 200) }
@@ -74,7 +76,7 @@ struct WorkerStatusTests {
     #expect(text.contains(", refused: socket 3"), "\(text)")
   }
 
-  @Test("W71: metrics of workers have all figures, and Prometheus reads them")
+  @Test("metrics of workers have all figures, and Prometheus reads them", .rule("worker.71"))
   func metrics() async throws {
     let gateway = try await gateway("socket, log")
     for _ in 0..<3 { #expect(try gateway.query("{ __typename }").status == 200) }
@@ -97,7 +99,7 @@ struct WorkerStatusTests {
     #expect(scraped["carabiner_worker_cpu_seconds_total{group=signing}"] ?? 0 > 0)
   }
 
-  @Test("W71, W1: a gateway without workers has no metrics of workers")
+  @Test("a gateway without workers has no metrics of workers", .rule("worker.71", "worker.1"))
   func none() async throws {
     let store = try StoreFolder()
     _ = try store.write("carabiner: 1\n", to: "chain.yaml")
@@ -107,7 +109,9 @@ struct WorkerStatusTests {
     #expect(try await gateway.status()["workers"] == [])
   }
 
-  @Test("W41, W70, W71: a crash is in log, status and metrics, with entry, hook, request, signal and last lines")
+  @Test(
+    "a crash is in log, status and metrics, with entry, hook, request, signal and last lines",
+    .rule("worker.41", "worker.70", "worker.71"))
   func crash() async throws {
     let gateway = try await gateway("print, log, crash")
     #expect(try gateway.query("{ __typename }").status == 500)
@@ -133,7 +137,9 @@ struct WorkerStatusTests {
     #expect(scraped["carabiner_worker_calls_lost_total{group=signing}"] == 1)
   }
 
-  @Test("T45, W7: without walls around files, strict refuses; available logs once what is missing, and status shows it")
+  @Test(
+    "without walls around files, strict refuses; available logs once what is missing, and status shows it",
+    .rule("worker-test.45", "worker.7"))
   func missing() async throws {
     let prefix = [try await WorkerRun.compileWithout(into: folder), "namespaces", "landlock", "--"]
     let refusal = await #expect(throws: ServeProcess.DidNotStart.self) {

@@ -30,7 +30,7 @@ struct WorkerWaitingTests {
 
   private func openGate() throws { try Data().write(to: gate) }
 
-  @Test("W24b: hooks that take long do not hold the threads of the host")
+  @Test("hooks that take long do not hold the threads of the host", .rule("worker.24b"))
   func longHooks() async throws {
     let plugin = try await TrialChain.compile(into: folder, gate: gate)
     let long = try TrialChain(plugin, [Entry(name: "p", action: "gate", isolation: waiting(lanes: 2))])
@@ -47,7 +47,8 @@ struct WorkerWaitingTests {
     }
   }
 
-  @Test("W24d: 256 calls of a lane are under way, 1,024 wait for at most a second, and further ones are unavailable")
+  @Test(
+    "256 calls of a lane are under way, 1,024 wait for at most a second, and further ones are unavailable", .rule("worker.24d"))
   func fullQueue() async throws {
     let chain = try TrialChain(
       try await TrialChain.compile(into: folder, gate: gate),
@@ -72,7 +73,9 @@ struct WorkerWaitingTests {
     #expect(good == underWay && refused == more)
   }
 
-  @Test("W31, T11: a hook that runs beyond the timeout of its entry fails its call, and its worker is not killed")
+  @Test(
+    "a hook that runs beyond the timeout of its entry fails its call, and its worker is not killed",
+    .rule("worker.31", "worker-test.11"))
   func timeout() async throws {
     let chain = try TrialChain(
       try await TrialChain.compile(into: folder, gate: gate),
@@ -86,7 +89,7 @@ struct WorkerWaitingTests {
     #expect(process != 0 && chain.process == process)
   }
 
-  @Test("W53: a call waits at most a second for a worker that starts, and is then unavailable")
+  @Test("a call waits at most a second for a worker that starts, and is then unavailable", .rule("worker.53"))
   func slowStart() async throws {
     try openGate()
     let chain = try TrialChain(
@@ -104,7 +107,8 @@ struct WorkerWaitingTests {
   }
 
   @Test(
-    "W22, W46: a worker that is stopped does not stop the host: it is killed after hang, and the call is sent to the next one")
+    "a worker that is stopped does not stop the host: it is killed after hang, and the call is sent to the next one",
+    .rule("worker.22", "worker.46"))
   func stopped() async throws {
     let chain = try TrialChain(
       try await TrialChain.compile(into: folder), [Entry(name: "p", action: "pass", isolation: "{mode: worker, hang: 200ms}")])
@@ -120,7 +124,8 @@ struct WorkerWaitingTests {
     #expect(chain.chain.workers().first?.lastReason.contains("took no hook") == true, "\(chain.chain.workers())")
   }
 
-  @Test("W43, W45: of two calls in a worker that crashes, only one is blamed, and the other may be sent again")
+  @Test(
+    "of two calls in a worker that crashes, only one is blamed, and the other may be sent again", .rule("worker.43", "worker.45"))
   func culprit() async throws {
     let isolation = waiting(lanes: 2, ", group: both")
     let chain = try TrialChain(
@@ -146,7 +151,7 @@ struct WorkerWaitingTests {
     #expect(try await chain.result(operation: "Wait") == "server")
   }
 
-  @Test("W14: a worker is started again with the same bytes, although the file has changed")
+  @Test("a worker is started again with the same bytes, although the file has changed", .rule("worker.14"))
   func sameBytes() async throws {
     let plugin = try await TrialChain.compile(into: folder)
     let chain = try TrialChain(plugin, [Entry(name: "p", action: "thread")])
@@ -157,7 +162,7 @@ struct WorkerWaitingTests {
     #expect(Int(try await chain.result() ?? "") != nil)
   }
 
-  @Test("W54, T40: a reload hands the state over, and after a crash it is lost")
+  @Test("a reload hands the state over, and after a crash it is lost", .rule("worker.54", "worker-test.40"))
   func state() async throws {
     let path = try await FixturePlugin.compile("state", into: folder)
     func chain(hang: String, replacing: HostedChain? = nil) throws -> TrialChain {
@@ -182,7 +187,7 @@ struct WorkerWaitingTests {
     #expect(try await second.result() == "1")
   }
 
-  @Test("W9: the launcher is started with the first worker, and has one thread")
+  @Test("the launcher is started with the first worker, and has one thread", .rule("worker.9"))
   func launcher() async throws {
     let launcher = WorkerTrial.launcher()
     #expect(launcher.process == nil)
@@ -200,7 +205,7 @@ struct WorkerWaitingTests {
     #expect(threads == [1, 1])
   }
 
-  @Test("W24a: from one processor, all posts go to one lane, as long as it has room")
+  @Test("from one processor, all posts go to one lane, as long as it has room", .rule("worker.24a"))
   func oneLane() async throws {
     let plugin = try await TrialChain.compile(into: folder)
     let store = try StoreFolder()

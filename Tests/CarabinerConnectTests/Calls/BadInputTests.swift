@@ -5,10 +5,10 @@ import SwiftProtobuf
 import TestTools
 import Testing
 
-@Suite("Bad input to calls (SEMANTICS-OLDER J4.10)", .timeLimit(.minutes(2)))
+@Suite("Bad input to calls", .timeLimit(.minutes(2)))
 struct BadInputTests {
   @Test(
-    "J4.42, J4.43: a response that is not of the protocol is an error",
+    "a response that is not of the protocol is an error", .rule("connect.42", "connect.43"),
     arguments: [
       ("200 OK", "Content-Type: text/html\r\n", "<html>", Code.unknown), ("200 OK", "", "\"world\"", .unknown),
       ("302 Found", "", "", .unknown), ("418 Teapot", "Content-Type: application/json\r\n", "{\"code\": null}", .unknown),
@@ -22,7 +22,9 @@ struct BadInputTests {
     #expect(response.code == code && response.error?.code == code, "\(response)")
   }
 
-  @Test("J4.43: a response without a body, and a redirect to itself, are errors", arguments: ["204 No Content", "302 Found"])
+  @Test(
+    "a response without a body, and a redirect to itself, are errors", .rule("connect.43"),
+    arguments: ["204 No Content", "302 Found"])
   func noBody(status: String) async throws {
     let service = try Service { request, peer in
       try peer.send(
@@ -33,7 +35,7 @@ struct BadInputTests {
     #expect(service.server.requests.count < 100)
   }
 
-  @Test("J4.46: a bomb of gzip is too large, in a message and in an error", arguments: ["200 OK", "500 Oops"])
+  @Test("a bomb of gzip is too large, in a message and in an error", .rule("connect.46"), arguments: ["200 OK", "500 Oops"])
   func bomb(status: String) async throws {
     var bytes = try GzipCompressionPool().compress(data: Data(count: 8 << 20))
     for _ in 0..<4 { bytes += bytes }
@@ -46,7 +48,7 @@ struct BadInputTests {
     #expect(await service.call().code == .resourceExhausted)
   }
 
-  @Test("J4.51: an end with a mebibyte of trailers is read")
+  @Test("an end with a mebibyte of trailers is read", .rule("connect.51"))
   func manyTrailers() async throws {
     let value = String(repeating: "x", count: 1 << 20)
     let service = try Service { _, peer in
@@ -59,7 +61,7 @@ struct BadInputTests {
     #expect(trailers?["x-end"] == [value])
   }
 
-  @Test("J4.40: a mebibyte of trailers in the head of a unary response is too large")
+  @Test("a mebibyte of trailers in the head of a unary response is too large", .rule("connect.40"))
   func largeHead() async throws {
     let service = try Service { _, peer in
       try peer.text("world", headers: "Trailer-X-End: \(String(repeating: "x", count: 1 << 20))\r\n")
@@ -67,7 +69,7 @@ struct BadInputTests {
     #expect(await service.call().code == .resourceExhausted)
   }
 
-  @Test("J4.35: a message of a mebibyte by GET is one request, or an error")
+  @Test("a message of a mebibyte by GET is one request, or an error", .rule("connect.35"))
   func longGet() async throws {
     let service = try Service(unaryGET: .alwaysEnabled)
     let response = await service.call(String(repeating: "a", count: 1 << 20), level: .noSideEffects)
@@ -75,7 +77,7 @@ struct BadInputTests {
     if response.code == .ok { #expect(service.server.requests.map(\.method) == ["GET"]) }
   }
 
-  @Test("J4.28: messages after the end of a stream are dropped")
+  @Test("messages after the end of a stream are dropped", .rule("connect.28"))
   func sendAfterEnd() async throws {
     let service = try Service { _, peer in try peer.messages([]) }
     let stream: any BidirectionalAsyncStreamInterface<Text, Text> = service.client.bidirectionalStream(
@@ -87,7 +89,7 @@ struct BadInputTests {
     #expect(service.server.requests.isEmpty)
   }
 
-  @Test("J4.9: a hundred thousand messages may be sent before the stream is opened")
+  @Test("a hundred thousand messages may be sent before the stream is opened", .rule("connect.9"))
   func manyMessages() async throws {
     let (count, held) = (100_000, Shared<(@Sendable () -> Void)?>(nil))
     let service = try Service([

@@ -6,7 +6,7 @@ import Testing
 
 private typealias Number = Google_Protobuf_Int32Value
 
-@Suite("Calls of a server that is not ours (SEMANTICS-OLDER J4.9)", .timeLimit(.minutes(5)))
+@Suite("Calls of a server that is not ours", .timeLimit(.minutes(5)))
 struct PeerTests {
   private let server: ConnectServer
 
@@ -47,7 +47,7 @@ struct PeerTests {
 
   private static let text = Text("h\u{e9} " + String(repeating: "x", count: 2000))
 
-  @Test("J4.1: unary calls by POST and GET have message, headers and trailers", arguments: Dialect.connect)
+  @Test("unary calls by POST and GET have message, headers and trailers", .rule("connect.1"), arguments: Dialect.connect)
   func unary(dialect: Dialect) async throws {
     for (level, name, method) in [(IdempotencyLevel.unknown, "Say", "POST"), (.noSideEffects, "Echo", "GET")] {
       let response: ResponseMessage<Text> = await client(dialect).unary(
@@ -59,7 +59,9 @@ struct PeerTests {
     }
   }
 
-  @Test("J4.1, J4.2: a server stream has headers, messages and trailers, also before its error", arguments: Dialect.all)
+  @Test(
+    "a server stream has headers, messages and trailers, also before its error", .rule("connect.1", "connect.2"),
+    arguments: Dialect.all)
   func serverStream(dialect: Dialect) async throws {
     for (number, code) in [(100, Code.ok), (-3, .aborted), (0, .ok)] as [(Int32, Code)] {
       let stream: any ServerOnlyAsyncStreamInterface<Number, Number> = client(dialect).serverOnlyStream(
@@ -73,7 +75,7 @@ struct PeerTests {
     }
   }
 
-  @Test("J4.2: a client stream adds up, and a bidirectional stream answers each message", arguments: Dialect.all)
+  @Test("a client stream adds up, and a bidirectional stream answers each message", .rule("connect.2"), arguments: Dialect.all)
   func bothStreams(dialect: Dialect) async throws {
     let total: any ClientOnlyAsyncStreamInterface<Number, Number> = client(dialect).clientOnlyStream(
       path: "peer.v1.Peer/Total", headers: [:])
@@ -89,7 +91,7 @@ struct PeerTests {
     #expect(doubled.messages == [Number(2), Number(4), Number(6)] && doubled.codes == [.ok], "\(doubled)")
   }
 
-  @Test("J4.2: a gRPC-Web call has its message and trailers in the body", arguments: Dialect.all.suffix(3))
+  @Test("a gRPC-Web call has its message and trailers in the body", .rule("connect.2"), arguments: Dialect.all.suffix(3))
   func grpcWeb(dialect: Dialect) async throws {
     let response: ResponseMessage<Text> = await client(dialect).unary(
       path: "peer.v1.Peer/Echo", idempotencyLevel: .noSideEffects, request: Self.text, headers: [:])
@@ -97,7 +99,7 @@ struct PeerTests {
     #expect(response.headers["x-method"] == ["POST"] && response.trailers["x-end"] == ["4"])
   }
 
-  @Test("J4.4: a method that the server does not have is unimplemented", arguments: Dialect.all)
+  @Test("a method that the server does not have is unimplemented", .rule("connect.4"), arguments: Dialect.all)
   func unknownMethod(dialect: Dialect) async throws {
     let response: ResponseMessage<Text> = await client(dialect).unary(
       path: "peer.v1.Peer/Nothing", idempotencyLevel: .unknown, request: Text("a"), headers: [:])
@@ -108,7 +110,9 @@ struct PeerTests {
     #expect(await read(stream.results()).codes == [.unimplemented])
   }
 
-  @Test("J4.44, J4.56: an error has code, message, details that unpack, and metadata of both kinds", arguments: Dialect.all)
+  @Test(
+    "an error has code, message, details that unpack, and metadata of both kinds", .rule("connect.44", "connect.56"),
+    arguments: Dialect.all)
   func error(dialect: Dialect) async throws {
     let response: ResponseMessage<Text> = await client(dialect).unary(
       path: "peer.v1.Peer/Fail", idempotencyLevel: .noSideEffects, request: Text("not_found"), headers: [:])
@@ -119,7 +123,8 @@ struct PeerTests {
     #expect(response.trailers["x-end"] == ["2"])
   }
 
-  @Test("J4.45: the code of a response is that of its error, for all sixteen codes", arguments: ["connect", "grpc-web"])
+  @Test(
+    "the code of a response is that of its error, for all sixteen codes", .rule("connect.45"), arguments: ["connect", "grpc-web"])
   func codes(network: String) async throws {
     let client = client(network == "connect" ? .connect : .grpcWeb)
     for code in Code.allCases where code != .ok {
@@ -129,7 +134,7 @@ struct PeerTests {
     }
   }
 
-  @Test("J4.24: the deadline leaves a server that does not end the call")
+  @Test("the deadline leaves a server that does not end the call", .rule("connect.24"))
   func deadline() async throws {
     let client = ProtocolClient(config: ProtocolClientConfig(host: server.host, timeout: 0.2))
     let response: ResponseMessage<Number> = await client.unary(

@@ -5,10 +5,11 @@ import SwiftProtobuf
 import TestTools
 import Testing
 
-@Suite("Streams (SEMANTICS-OLDER J4.4)", .timeLimit(.minutes(2)))
+@Suite("Streams", .timeLimit(.minutes(2)))
 struct StreamCallTests {
   @Test(
-    "J4.50: a server stream of a thousand messages arrives in any chunking of its bytes", arguments: [1, 3, 64, 1000, 1 << 20])
+    "a server stream of a thousand messages arrives in any chunking of its bytes", .rule("connect.50"),
+    arguments: [1, 3, 64, 1000, 1 << 20])
   func chunking(size: Int) async throws {
     let count = size == 1 ? 100 : 1000
     let service = try Service { request, peer in
@@ -26,7 +27,7 @@ struct StreamCallTests {
   }
 
   @Test(
-    "J4.53: a stream without its end is cut off, and what came was delivered",
+    "a stream without its end is cut off, and what came was delivered", .rule("connect.53"),
     arguments: [[], Array(envelope("\"2\"").dropLast()), [0, 0]])
   func cutOff(rest: [UInt8]) async throws {
     let service = try Service { _, peer in
@@ -37,7 +38,9 @@ struct StreamCallTests {
     #expect(try await service.streamed() == ["headers", "1", "complete internalError"])
   }
 
-  @Test("J4.13: a message that cannot be written, or a result that cannot be read, ends the stream", arguments: [true, false])
+  @Test(
+    "a message that cannot be written, or a result that cannot be read, ends the stream", .rule("connect.13"),
+    arguments: [true, false])
   func badCodec(writes: Bool) async throws {
     let service = try Service(
       codec: FailingCodec(writes: writes),
@@ -51,7 +54,7 @@ struct StreamCallTests {
     if writes { #expect(await eventually { service.server.hangUps == 1 }) } else { #expect(service.server.requests.isEmpty) }
   }
 
-  @Test("J4.52: nothing counts after the end, and the caller does not wait for the rest")
+  @Test("nothing counts after the end, and the caller does not wait for the rest", .rule("connect.52"))
   func afterEnd() async throws {
     let service = try Service { _, peer in
       try peer.streamHead()
@@ -62,7 +65,7 @@ struct StreamCallTests {
     #expect(await eventually { service.server.hangUps == 1 })
   }
 
-  @Test("J4.25: a refused connection gives the end only")
+  @Test("a refused connection gives the end only", .rule("connect.25"))
   func refusedConnection() async throws {
     let listener = try Listener(backlog: 1, isOpen: false)
     let client = ProtocolClient(config: ProtocolClientConfig(host: "http://127.0.0.1:\(listener.port)"))
@@ -81,7 +84,7 @@ struct StreamCallTests {
     peer.waitForHangUp()
   }
 
-  @Test("J4.27: leaving the loop keeps a stream, and releasing it ends the transfer")
+  @Test("leaving the loop keeps a stream, and releasing it ends the transfer", .rule("connect.27"))
   func release() async throws {
     let service = try Service(script: Self.endless)
     var stream: (any ServerOnlyAsyncStreamInterface<Text, Text>)? = try service.stream()
@@ -91,7 +94,7 @@ struct StreamCallTests {
     #expect(await eventually { service.server.hangUps == 1 })
   }
 
-  @Test("J4.27: cancelling the task that reads the results ends the transfer")
+  @Test("cancelling the task that reads the results ends the transfer", .rule("connect.27"))
   func cancelledReader() async throws {
     let service = try Service(script: Self.endless)
     let stream = try service.stream()
@@ -106,7 +109,7 @@ struct StreamCallTests {
     stream.cancel()
   }
 
-  @Test("J4.23: a cancelled stream ends once, also while a hook holds a result", arguments: [true, false])
+  @Test("a cancelled stream ends once, also while a hook holds a result", .rule("connect.23"), arguments: [true, false])
   func cancelling(isHeld: Bool) async throws {
     let held = Shared<(@Sendable () -> Void)?>(nil)
     let service = try Service(
@@ -131,7 +134,9 @@ struct StreamCallTests {
     #expect(words.lines == (isHeld ? ["headers", "complete canceled"] : ["headers", "1", "complete canceled"]))
   }
 
-  @Test("J4.24: the deadline ends a stream, at any moment", arguments: [0.00001, 0.0001, 0.001, 0.002, 0.003, 0.005, 0.3])
+  @Test(
+    "the deadline ends a stream, at any moment", .rule("connect.24"),
+    arguments: [0.00001, 0.0001, 0.001, 0.002, 0.003, 0.005, 0.3])
   func deadline(limit: Double) async throws {
     // The shorter ones end while the stream is being opened.
     for _ in 0..<(limit < 0.1 ? 20 : 1) {
@@ -142,7 +147,7 @@ struct StreamCallTests {
     }
   }
 
-  @Test("J4.26: reading pauses while results are not asked for, and a later reader gets the rest")
+  @Test("reading pauses while results are not asked for, and a later reader gets the rest", .rule("connect.26"))
   func backPressure() async throws {
     // The buffers of the system take some megabytes.
     let (text, count) = (String(repeating: "x", count: 64 << 10), 300)
@@ -169,7 +174,7 @@ struct StreamCallTests {
     #expect(rest == count - 1)
   }
 
-  @Test("J4.28: a second message of a server stream, and one after close, fail with failedPrecondition")
+  @Test("a second message of a server stream, and one after close, fail with failedPrecondition", .rule("connect.28"))
   func sendAfterClose() async throws {
     let service = try Service(script: Self.endless)
     let stream = try service.stream()
@@ -188,7 +193,7 @@ struct StreamCallTests {
   }
 
   @Test(
-    "J4.29: a client stream adds up, and an answer with no message or several is unimplemented",
+    "a client stream adds up, and an answer with no message or several is unimplemented", .rule("connect.29"),
     arguments: [
       (1, ["headers", "1+2+3", "complete ok"]), (0, ["headers", "complete unimplemented"]),
       (2, ["headers", "complete unimplemented"]),
@@ -207,7 +212,7 @@ struct StreamCallTests {
     #expect(service.server.requests.map { $0.header("transfer-encoding") } == ["chunked"])
   }
 
-  @Test("J4.3: results of a bidirectional stream arrive while its request is open")
+  @Test("results of a bidirectional stream arrive while its request is open", .rule("connect.3"))
   func fullDuplex() async throws {
     let service = try Service(script: { peer in
       guard try peer.head() != nil else { return }
@@ -232,7 +237,8 @@ struct StreamCallTests {
     #expect(await results.next() == nil)
   }
 
-  @Test("J4.50: a message above the limit, one with unknown flags and a compressed one without encoding end the stream")
+  @Test(
+    "a message above the limit, one with unknown flags and a compressed one without encoding end the stream", .rule("connect.50"))
   func badMessages() async throws {
     for (bytes, code) in [
       ([0, 255, 255, 255, 255], "resourceExhausted"), ([0x80, 0, 0, 0, 1, 48], "internalError"),

@@ -5,9 +5,9 @@ import SwiftProtobuf
 import TestTools
 import Testing
 
-@Suite("Unary calls (SEMANTICS-OLDER J4.4)", .timeLimit(.minutes(2)))
+@Suite("Unary calls", .timeLimit(.minutes(2)))
 struct UnaryCallTests {
-  @Test("J4.35: equal messages give equal GET URLs, and a larger message is sent by POST")
+  @Test("equal messages give equal GET URLs, and a larger message is sent by POST", .rule("connect.35"))
   func get() async throws {
     let service = try Service(unaryGET: .enabledForLimitedPayloadSizes(maxBytes: 20))
     for text in ["a", "a", String(repeating: "a", count: 30)] { _ = await service.call(text, level: .noSideEffects) }
@@ -20,7 +20,8 @@ struct UnaryCallTests {
 
   enum Slow: CaseIterable { case hook, server, responseHook }
 
-  @Test("J4.24: the deadline counts slow interceptors, and leaves a server that ignores it", arguments: Slow.allCases)
+  @Test(
+    "the deadline counts slow interceptors, and leaves a server that ignores it", .rule("connect.24"), arguments: Slow.allCases)
   func deadline(slow: Slow) async throws {
     let held = Shared<(@Sendable () -> Void)?>(nil)
     let service = try Service(
@@ -46,7 +47,7 @@ struct UnaryCallTests {
   }
 
   @Test(
-    "J4.24: a timeout that has passed fails without being sent, and one that is not finite is none",
+    "a timeout that has passed fails without being sent, and one that is not finite is none", .rule("connect.24"),
     arguments: [
       (-1, Code.deadlineExceeded), (0, .deadlineExceeded), (-.infinity, .ok), (.nan, .ok), (.infinity, .ok), (1e300, .ok),
     ] as [(TimeInterval, Code)])
@@ -56,7 +57,7 @@ struct UnaryCallTests {
     #expect(service.server.requests.count == (code == .ok ? 1 : 0))
   }
 
-  @Test("J4.33: connect-timeout-ms has at most ten digits")
+  @Test("connect-timeout-ms has at most ten digits", .rule("connect.33"))
   func timeoutField() async throws {
     let service = try Service(timeout: 1e12)
     _ = await service.call()
@@ -65,7 +66,7 @@ struct UnaryCallTests {
 
   enum Moment: CaseIterable { case inRequestHook, atServer, inResponseHook, afterEnd }
 
-  @Test("J4.23: cancelling gives one outcome, at any moment", arguments: Moment.allCases)
+  @Test("cancelling gives one outcome, at any moment", .rule("connect.23"), arguments: Moment.allCases)
   func cancelling(moment: Moment) async throws {
     let (reached, outcomes) = (Shared(false), Journal())
     let held = Shared<(@Sendable () -> Void)?>(nil)
@@ -114,7 +115,7 @@ struct UnaryCallTests {
     if moment == .atServer { #expect(await eventually { service.server.hangUps == 1 }) }
   }
 
-  @Test("J4.23: a call in a cancelled task sends nothing")
+  @Test("a call in a cancelled task sends nothing", .rule("connect.23"))
   func cancelledBefore() async throws {
     let service = try Service()
     let call = Task {
@@ -125,7 +126,7 @@ struct UnaryCallTests {
     #expect(await call.value == "canceled request canceled by client" && service.server.connections == 0)
   }
 
-  @Test("J4.23: cancelling the task of an awaited call ends it")
+  @Test("cancelling the task of an awaited call ends it", .rule("connect.23"))
   func cancelledTask() async throws {
     let reached = Shared(false)
     let service = try Service(script: { peer in
@@ -139,7 +140,7 @@ struct UnaryCallTests {
     #expect(await call.value == "canceled request canceled by client")
   }
 
-  @Test("J4.41: dates are not split at their comma, and other lists are")
+  @Test("dates are not split at their comma, and other lists are", .rule("connect.41"))
   func dates() async throws {
     let service = try Service { _, peer in
       try peer.text("world", headers: "Date: Mon, 23 Nov 2026 01:52:49 GMT\r\nX-List: a, b\r\nx-list: c\r\nTrailer-X-End: z\r\n")
@@ -149,7 +150,7 @@ struct UnaryCallTests {
     #expect(response.headers["x-list"] == ["a", "b", "c"] && response.trailers == ["x-end": ["z"]])
   }
 
-  @Test("J4.38: names in two spellings are one field")
+  @Test("names in two spellings are one field", .rule("connect.38"))
   func spellings() async throws {
     let service = try Service()
     _ = await service.call(headers: ["X-Name": ["a"], "x-name": ["b"], "Content-Type": ["text/plain"]])
@@ -160,7 +161,7 @@ struct UnaryCallTests {
   }
 
   @Test(
-    "J4.30: a host that is not a URL fails the call",
+    "a host that is not a URL fails the call", .rule("connect.30"),
     arguments: [
       "", "no url", "ftp://host", "http://", "http:///path", "127.0.0.1:80", "http://[", "\u{0}", "http://127.0.0.1?a",
       "http://127.0.0.1/#a",
@@ -175,14 +176,15 @@ struct UnaryCallTests {
   }
 
   @Test(
-    "J4.30: the error of a host has no password", arguments: ["ftp://user:secret@host", "http://user:secret@127.0.0.1:1?secret"])
+    "the error of a host has no password", .rule("connect.30"),
+    arguments: ["ftp://user:secret@host", "http://user:secret@127.0.0.1:1?secret"])
   func hostWithPassword(host: String) async throws {
     let error = try #require(await ProtocolClient(config: ProtocolClientConfig(host: host)).call().error)
     #expect(error.code == .invalidArgument && !"\(error)".contains("secret"), "\(error)")
   }
 
   @Test(
-    "J4.30: one slash is between host and path",
+    "one slash is between host and path", .rule("connect.30"),
     arguments: [
       ("", "a.B/C", "/a.B/C"), ("/", "a.B/C", "/a.B/C"), ("/api", "/a.B/C", "/api/a.B/C"), ("/api/", "//a.B/C", "/api/a.B/C"),
     ])
@@ -194,7 +196,7 @@ struct UnaryCallTests {
     #expect(await client.call(path: "../..").code == .invalidArgument)
   }
 
-  @Test("J4.31: a refused connection is unavailable, with the error of the transport")
+  @Test("a refused connection is unavailable, with the error of the transport", .rule("connect.31"))
   func refusedConnection() async throws {
     let listener = try Listener(backlog: 1, isOpen: false)
     let client = ProtocolClient(config: ProtocolClientConfig(host: "http://127.0.0.1:\(listener.port)"))
@@ -202,7 +204,7 @@ struct UnaryCallTests {
     #expect(response.code == .unavailable && response.error?.exception != nil)
   }
 
-  @Test("J0.20: a completion that cancels its own call, and makes another, does not deadlock")
+  @Test("a completion that cancels its own call, and makes another, does not deadlock")
   func cancelInCompletion() async throws {
     let service = try Service()
     let (cancelable, outcomes) = (Shared<Cancelable?>(nil), Journal())
@@ -232,7 +234,7 @@ struct UnaryCallTests {
     #expect(service.server.connections == 0)
   }
 
-  @Test("J4.13: a codec that cannot write, or cannot read, fails the call", arguments: [true, false])
+  @Test("a codec that cannot write, or cannot read, fails the call", .rule("connect.13"), arguments: [true, false])
   func badCodec(writes: Bool) async throws {
     let service = try Service(codec: FailingCodec(writes: writes))
     let response = await service.call()

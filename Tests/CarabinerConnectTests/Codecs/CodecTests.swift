@@ -2,11 +2,12 @@ import CarabinerConnect
 import FoundationEssentials
 import ScriptedServer
 import SwiftProtobuf
+import TestTools
 import Testing
 
-@Suite("Codecs (SEMANTICS-OLDER J4.47, J4.48)")
+@Suite("Codecs")
 struct CodecTests {
-  @Test("J4.47: no bytes are an empty message in binary, and not JSON")
+  @Test("no bytes are an empty message in binary, and not JSON", .rule("connect.47"))
   func empty() throws {
     let message: Google_Protobuf_SourceContext = try ProtoCodec().deserialize(source: Data())
     #expect(message == Google_Protobuf_SourceContext())
@@ -16,7 +17,7 @@ struct CodecTests {
     #expect(throws: (any Error).self) { let _: Text = try JSONCodec().deserialize(source: Data()) }
   }
 
-  @Test("J4.47: an empty body of a unary call is a message or an error", arguments: ["proto", "json"])
+  @Test("an empty body of a unary call is a message or an error", .rule("connect.47"), arguments: ["proto", "json"])
   func emptyBody(name: String) async throws {
     let codec: any Codec = if name == "proto" { ProtoCodec() } else { JSONCodec() }
     let service = try Service(codec: codec) { _, peer in try peer.respond(headers: "Content-Type: application/\(name)\r\n") }
@@ -25,14 +26,14 @@ struct CodecTests {
     if name == "proto" { #expect(response.message == Text()) }
   }
 
-  @Test("J4.48: unknown members of a JSON message are ignored")
+  @Test("unknown members of a JSON message are ignored", .rule("connect.48"))
   func unknownMembers() throws {
     let source = #"{"odd": {"a": [1, null]}, "fileName": "a.proto", "another": "x"}"#
     let message: Google_Protobuf_SourceContext = try JSONCodec().deserialize(source: Data(source.utf8))
     #expect(message.fileName == "a.proto")
   }
 
-  @Test("J4.35: equal messages have equal bytes", arguments: ["proto", "json"])
+  @Test("equal messages have equal bytes", .rule("connect.35"), arguments: ["proto", "json"])
   func deterministic(name: String) throws {
     let codec: any Codec = if name == "proto" { ProtoCodec() } else { JSONCodec() }
     func message(_ keys: some Sequence<Int>) -> Google_Protobuf_Struct {

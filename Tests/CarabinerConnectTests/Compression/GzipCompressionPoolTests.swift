@@ -1,8 +1,9 @@
 import CarabinerConnect
 import Foundation
+import TestTools
 import Testing
 
-@Suite("Compression with gzip (J4.34, J4.46)")
+@Suite("Compression with gzip")
 struct GzipCompressionPoolTests {
   private let pool = GzipCompressionPool()
 
@@ -15,7 +16,9 @@ struct GzipCompressionPoolTests {
       })
   }
 
-  @Test("J4.46: data is the same after compression and decompression", arguments: [1, 100, 65_535, 65_536, 65_537, 1_000_000])
+  @Test(
+    "data is the same after compression and decompression", .rule("connect.46"),
+    arguments: [1, 100, 65_535, 65_536, 65_537, 1_000_000])
   func again(count: Int) throws {
     for data in [Data(repeating: 7, count: count), Self.noise(count)] {
       let compressed = try pool.compress(data: data)
@@ -25,7 +28,7 @@ struct GzipCompressionPoolTests {
     }
   }
 
-  @Test("J4.34: data that begins as gzip is not compressed again")
+  @Test("data that begins as gzip is not compressed again", .rule("connect.34"))
   func twice() throws {
     let compressed = try pool.compress(data: Data("a".utf8))
     #expect(try pool.compress(data: compressed) == compressed)
@@ -37,13 +40,13 @@ struct GzipCompressionPoolTests {
     #expect(try pool.decompress(data: two) == Data("abc".utf8))
   }
 
-  @Test("J4.46: empty data stays empty")
+  @Test("empty data stays empty", .rule("connect.46"))
   func empty() throws {
     #expect(try pool.decompress(data: Data()) == Data())
     #expect(try pool.decompress(data: try pool.compress(data: Data())) == Data())
   }
 
-  @Test("J4.46: data that is cut off, damaged, or followed by other data is malformed")
+  @Test("data that is cut off, damaged, or followed by other data is malformed", .rule("connect.46"))
   func malformed() throws {
     let data = Self.noise(300)
     let compressed = try pool.compress(data: data)
@@ -56,7 +59,7 @@ struct GzipCompressionPoolTests {
     }
   }
 
-  @Test("J4.46: a bomb is stopped at the limit")
+  @Test("a bomb is stopped at the limit", .rule("connect.46"))
   func bomb() throws {
     var bomb = Data()
     let member = try pool.compress(data: Data(count: 10 << 20))

@@ -2,11 +2,12 @@ import Carabiner
 import CarabinerConnect
 import Foundation
 import SwiftProtobuf
+import TestTools
 import Testing
 
-@Suite("Errors of calls (J4.31, J4.44, J4.45)")
+@Suite("Errors of calls")
 struct ConnectErrorTests {
-  @Test("J4.44: details of the type that is asked for are unpacked")
+  @Test("details of the type that is asked for are unpacked", .rule("connect.44"))
   func unpacking() throws {
     let text = try Google_Protobuf_StringValue("a").serializedBytes() as Data
     let error = ConnectError(
@@ -72,7 +73,7 @@ struct ConnectErrorTests {
   }
 
   @Test(
-    "J4.31: each failure of sending has a code",
+    "each failure of sending has a code", .rule("connect.31"),
     arguments: [
       (TransportError(.nameNotResolved, "", url: ""), .unavailable), (TransportError(.cannotConnect, "", url: ""), .unavailable),
       (TransportError(.connectionLost, "", url: ""), .unavailable), (TransportError(.proxyFailed, "", url: ""), .unavailable),

@@ -7,9 +7,9 @@ import SwiftProtobuf
 import TestTools
 import Testing
 
-@Suite("Threads of a call (SEMANTICS-OLDER J4.3, J4.4)", .timeLimit(.minutes(2)))
+@Suite("Threads of a call", .timeLimit(.minutes(2)))
 struct CallerTests {
-  @Test("J4.6: factories run in their order before the call returns")
+  @Test("factories run in their order before the call returns", .rule("connect.6"))
   func factories() async throws {
     let made = Journal()
     let interceptors = ["A", "B"].map { name in
@@ -31,7 +31,7 @@ struct CallerTests {
     #expect(made.lines == expected)
   }
 
-  @Test("J4.6: a retry of a plugin uses the same interceptors, and does not pass them again")
+  @Test("a retry of a plugin uses the same interceptors, and does not pass them again", .rule("connect.6"))
   func pluginRetry() async throws {
     let journal = Journal()
     let server = try ScriptedServer(
@@ -52,7 +52,8 @@ struct CallerTests {
       ])
   }
 
-  @Test("J4.14: a hook may block, make another call, and cancel its own call, from inside", arguments: [true, false])
+  @Test(
+    "a hook may block, make another call, and cancel its own call, from inside", .rule("connect.14"), arguments: [true, false])
   func blockingHook(cancels: Bool) async throws {
     let service = try Service()
     let (cancelable, outcomes) = (Shared<Cancelable?>(nil), Journal())
@@ -92,7 +93,7 @@ struct CallerTests {
   }
 
   @Test(
-    "J4.22: a completion runs once, and not on the thread that makes the call",
+    "a completion runs once, and not on the thread that makes the call", .rule("connect.22"),
     arguments: [("no url", nil), ("http://127.0.0.1:1", 0)] as [(String, TimeInterval?)])
   func completion(host: String, timeout: TimeInterval?) async {
     let client = ProtocolClient(config: ProtocolClientConfig(host: host, timeout: timeout))

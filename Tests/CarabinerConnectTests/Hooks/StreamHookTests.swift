@@ -5,9 +5,9 @@ import SwiftProtobuf
 import TestTools
 import Testing
 
-@Suite("Hooks of streams (SEMANTICS-OLDER J4.3)", .timeLimit(.minutes(2)))
+@Suite("Hooks of streams", .timeLimit(.minutes(2)))
 struct StreamHookTests {
-  @Test("J4.8: the hooks of a stream run in order for headers, two messages and the end")
+  @Test("the hooks of a stream run in order for headers, two messages and the end", .rule("connect.8"))
   func order() async throws {
     let journal = Journal()
     let service = try Service(["A", "B"].map { name in InterceptorFactory { _ in StreamStep(name, journal) } }) { _, peer in
@@ -22,7 +22,7 @@ struct StreamHookTests {
       ] + results + ["metrics B", "metrics A"])
   }
 
-  @Test("J4.12: a refused stream completes once with the error's code, though nothing was sent")
+  @Test("a refused stream completes once with the error's code, though nothing was sent", .rule("connect.12"))
   func refusal() async throws {
     let journal = Journal()
     let service = try Service([
@@ -40,7 +40,8 @@ struct StreamHookTests {
     #expect((error as? ConnectError)?.message == "no" && trailers == ["why": ["so"]])
   }
 
-  @Test("J4.16, J4.54: headers that are held while two messages arrive come first", arguments: [true, false])
+  @Test(
+    "headers that are held while two messages arrive come first", .rule("connect.16", "connect.54"), arguments: [true, false])
   func heldHeaders(isRaw: Bool) async throws {
     let service = try Service([InterceptorFactory { _ in Self.holdingHeaders(isRaw: isRaw) }]) { _, peer in
       try peer.messages(["1", "2"])
@@ -71,7 +72,7 @@ struct StreamHookTests {
       : StreamStep(result: { result, proceed in passOn(result.kind) { proceed(result) } })
   }
 
-  @Test("J4.16: a hook that resumes in reverse order changes nothing in the order")
+  @Test("a hook that resumes in reverse order changes nothing in the order", .rule("connect.16"))
   func reverseOrder() async throws {
     let service = try Service([
       InterceptorFactory { _ in
@@ -86,7 +87,7 @@ struct StreamHookTests {
     #expect(try await service.streamed() == ["headers", "1", "2", "3", "complete ok"])
   }
 
-  @Test("J4.18: a hook merges three messages into one")
+  @Test("a hook merges three messages into one", .rule("connect.18"))
   func merge() async throws {
     let service = try Service([
       InterceptorFactory { _ in
@@ -104,7 +105,7 @@ struct StreamHookTests {
     #expect(try await service.streamed() == ["headers", "1+2+3", "complete ok"])
   }
 
-  @Test("J4.17: a hook makes two messages of one")
+  @Test("a hook makes two messages of one", .rule("connect.17"))
   func split() async throws {
     let service = try Service([
       InterceptorFactory { _ in
@@ -117,7 +118,8 @@ struct StreamHookTests {
     #expect(try await service.streamed() == ["headers", "1", "1", "2", "2", "complete ok"])
   }
 
-  @Test("J4.20: a hook that swallows the end, or the start, gives an error with its name", arguments: [true, false])
+  @Test(
+    "a hook that swallows the end, or the start, gives an error with its name", .rule("connect.20"), arguments: [true, false])
   func swallowed(isStart: Bool) async throws {
     let service = try Service([
       InterceptorFactory { _ in
@@ -132,7 +134,7 @@ struct StreamHookTests {
     #expect((error as? ConnectError)?.message?.contains("StreamStep") == true)
   }
 
-  @Test("J4.9: input waits until all start hooks have let the stream go, and keeps its order")
+  @Test("input waits until all start hooks have let the stream go, and keeps its order", .rule("connect.9"))
   func inputWaits() async throws {
     let (journal, held) = (Journal(), Shared<(@Sendable () -> Void)?>(nil))
     let service = try Service([
@@ -154,7 +156,7 @@ struct StreamHookTests {
     #expect(journal.lines.filter { $0.hasPrefix("input") } == ["input 1 A", "input 2 A"])
   }
 
-  @Test("J4.15: while a hook holds as many values as it may, no more are handed to it", .timeLimit(.minutes(1)))
+  @Test("while a hook holds as many values as it may, no more are handed to it", .rule("connect.15"), .timeLimit(.minutes(1)))
   func heldValues() async throws {
     let (entered, held) = (Shared(0), Shared<[@Sendable () -> Void]>([]))
     let service = try Service([

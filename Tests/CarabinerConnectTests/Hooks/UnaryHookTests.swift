@@ -6,9 +6,11 @@ import Synchronization
 import TestTools
 import Testing
 
-@Suite("Hooks of unary calls (SEMANTICS-OLDER J4.3)", .timeLimit(.minutes(2)))
+@Suite("Hooks of unary calls", .timeLimit(.minutes(2)))
 struct UnaryHookTests {
-  @Test("J4.7, J4.10: typed and raw hooks of two interceptors run A B A B out and B A B A in, and the figures come last")
+  @Test(
+    "typed and raw hooks of two interceptors run A B A B out and B A B A in, and the figures come last",
+    .rule("connect.7", "connect.10"))
   func order() async throws {
     let journal = Journal()
     let service = try Service(["A", "B"].map { name in InterceptorFactory { _ in UnaryStep(name, journal) } })
@@ -21,7 +23,7 @@ struct UnaryHookTests {
       ])
   }
 
-  @Test("J4.5: a call makes the interceptors of its kind only, and each call makes its own")
+  @Test("a call makes the interceptors of its kind only, and each call makes its own", .rule("connect.5"))
   func instances() async throws {
     let made = Journal()
     let service = try Service(
@@ -45,7 +47,9 @@ struct UnaryHookTests {
     #expect(made.lines == ["unary", "unary", "stream"])
   }
 
-  @Test("J4.12: an interceptor that refuses a request stops the later ones, and nothing is sent", arguments: [true, false])
+  @Test(
+    "an interceptor that refuses a request stops the later ones, and nothing is sent", .rule("connect.12"),
+    arguments: [true, false])
   func refusal(isRaw: Bool) async throws {
     let journal = Journal()
     let service = try Service([
@@ -61,7 +65,7 @@ struct UnaryHookTests {
     #expect(service.server.connections == 0)
   }
 
-  @Test("J4.11: what a hook passes on is sent and delivered")
+  @Test("the value that a hook passes on is sent and delivered", .rule("connect.11"))
   func changes() async throws {
     let service = try Service([
       InterceptorFactory { _ in
@@ -84,7 +88,7 @@ struct UnaryHookTests {
     #expect(String(decoding: request.body, as: UTF8.self) == "\"changed\"")
   }
 
-  @Test("J4.17: an interceptor that sends again after unauthenticated gives the caller one response")
+  @Test("an interceptor that sends again after unauthenticated gives the caller one response", .rule("connect.17"))
   func sentAgain() async throws {
     let outcomes = Journal()
     let service = try Service([
@@ -114,7 +118,7 @@ struct UnaryHookTests {
     #expect(outcomes.lines == ["world"] && service.server.requests.count == 4)
   }
 
-  @Test("J4.17: an interceptor that sends again and again ends with resourceExhausted after ten attempts")
+  @Test("an interceptor that sends again and again ends with resourceExhausted after ten attempts", .rule("connect.17"))
   func endlessAttempts() async throws {
     let service = try Service([
       InterceptorFactory { _ in
@@ -132,7 +136,7 @@ struct UnaryHookTests {
 
   enum Hook: CaseIterable { case request, rawRequest, rawResponse, response }
 
-  @Test("J4.20: an interceptor that forgets to proceed gives an error with its name", arguments: Hook.allCases)
+  @Test("an interceptor that forgets to proceed gives an error with its name", .rule("connect.20"), arguments: Hook.allCases)
   func forgotten(hook: Hook) async throws {
     let service = try Service([
       InterceptorFactory { _ in
@@ -148,7 +152,7 @@ struct UnaryHookTests {
     #expect(response.code == .internalError && response.error?.message?.contains("UnaryStep") == true)
   }
 
-  @Test("J4.11: a request that a hook makes without a method stays a GET")
+  @Test("a request that a hook makes without a method stays a GET", .rule("connect.11"))
   func fourArguments() async throws {
     let service = try Service(
       [
@@ -164,7 +168,7 @@ struct UnaryHookTests {
     #expect(service.server.requests.map(\.method) == ["GET"])
   }
 
-  @Test("J4.21: a closure that is called after the end does nothing")
+  @Test("a closure that is called after the end does nothing", .rule("connect.21"))
   func lateClosure() async throws {
     let late = Shared<(@Sendable () -> Void)?>(nil)
     let service = try Service([
@@ -184,7 +188,7 @@ struct UnaryHookTests {
 
   @TaskLocal static var caller = "nobody"
 
-  @Test("J0.22: hooks and completion see the task-locals of the caller")
+  @Test("hooks and completion see the task-locals of the caller")
   func taskLocals() async throws {
     let seen = Journal()
     let service = try Service([

@@ -44,7 +44,7 @@ final class RecordingClient: HTTPClientInterface {
   }
 }
 
-@Suite("Clients of users for HTTP (SEMANTICS-OLDER J4.10)", .timeLimit(.minutes(2)))
+@Suite("Clients of users for HTTP", .timeLimit(.minutes(2)))
 struct HTTPClientTests {
   private func client(_ http: RecordingClient) -> ProtocolClient {
     ProtocolClient(httpClient: http, config: ProtocolClientConfig(host: "http://host"))
@@ -58,7 +58,7 @@ struct HTTPClientTests {
     return words
   }
 
-  @Test("J4.19: the first of two responses counts")
+  @Test("the first of two responses counts", .rule("connect.19"))
   func twoResponses() async {
     let client = client(
       RecordingClient(unary: { _, respond in
@@ -68,14 +68,14 @@ struct HTTPClientTests {
     #expect(await client.call().word == "world")
   }
 
-  @Test("J4.20: a client that releases its closure without a response fails the call")
+  @Test("a client that releases its closure without a response fails the call", .rule("connect.20"))
   func noResponse() async {
     let response = await client(RecordingClient(unary: { _, _ in })).call()
     #expect(response.code == .internalError && response.error?.message?.contains("HTTPClientInterface") == true)
   }
 
   @Test(
-    "J4.31: the code and error of a client are those of the call",
+    "the code and error of a client are those of the call", .rule("connect.31"),
     arguments: [
       (Code.unavailable, Fault?.some(Fault()), Code.unavailable), (.ok, Fault(), .unknown),
       (.permissionDenied, nil, .permissionDenied),
@@ -93,7 +93,7 @@ struct HTTPClientTests {
 
   private static let headers: Headers = ["content-type": ["application/connect+json"]]
 
-  @Test("J4.25: a stream that sends headers twice gives them once")
+  @Test("a stream that sends headers twice gives them once", .rule("connect.25"))
   func headersTwice() async {
     let words = await results { _, callbacks in
       callbacks.receiveResponseHeaders(Self.headers)
@@ -106,7 +106,9 @@ struct HTTPClientTests {
     #expect(words == ["headers", "1", "complete ok"])
   }
 
-  @Test("J4.20, J4.31: a stream ends with the code of its client, and with an error if the client releases the callbacks")
+  @Test(
+    "a stream ends with the code of its client, and with an error if the client releases the callbacks",
+    .rule("connect.20", "connect.31"))
   func ends() async {
     #expect(
       await results { _, callbacks in
@@ -143,7 +145,7 @@ struct HTTPClientTests {
     }
   }
 
-  @Test("J4.10: the figures are those of the last attempt, whenever those of the others arrive")
+  @Test("the figures are those of the last attempt, whenever those of the others arrive", .rule("connect.10"))
   func lateFigures() async throws {
     let figures = Shared<HTTPMetrics?>(nil)
     let interceptor = InterceptorFactory { _ in
@@ -164,7 +166,7 @@ struct HTTPClientTests {
     #expect(figures.value?.receivedBytes == 2)
   }
 
-  @Test("J4.10: the figures of an exchange count its bytes")
+  @Test("the figures of an exchange count its bytes", .rule("connect.10"))
   func metrics() async throws {
     let figures = Shared<HTTPMetrics?>(nil)
     let service = try Service([InterceptorFactory { _ in UnaryStep(metrics: { figures.value = $0 }) }])

@@ -3,12 +3,13 @@ import CarabinerConnect
 import FoundationEssentials
 import ScriptedServer
 import SwiftProtobuf
+import TestTools
 import Testing
 
-@Suite("HTTP stages of calls (SEMANTICS-OLDER J4.7)", .timeLimit(.minutes(2)))
+@Suite("HTTP stages of calls", .timeLimit(.minutes(2)))
 struct StageTests {
   @Test(
-    "J4.39: a call is sent again on a dead connection if its level allows that",
+    "a call is sent again on a dead connection if its level allows that", .rule("connect.39"),
     arguments: [(IdempotencyLevel.unknown, Code.unavailable, 2), (.idempotent, .ok, 3), (.noSideEffects, .ok, 3)])
   func deadConnection(level: IdempotencyLevel, code: Code, requests: Int) async throws {
     // Answers the first request of each connection, and closes when the second one arrives.
@@ -22,7 +23,7 @@ struct StageTests {
     #expect(service.server.requests.count == requests)
   }
 
-  @Test("J4.58: a stage sees a GET with its query, and the response with its fields")
+  @Test("a stage sees a GET with its query, and the response with its fields", .rule("connect.58"))
   func unary() async throws {
     let (server, journal) = (try ScriptedServer(ScriptedServer.answering { _, peer in try peer.text("world") }), Journal())
     let stages = Stages([
@@ -42,7 +43,7 @@ struct StageTests {
     #expect(journal.lines == ["GET connect=v1&base64=1&encoding=json&message=ImEi", "gzip nil", "200 \"world\""])
   }
 
-  @Test("J4.58: a stage sees the envelopes of a stream in both directions")
+  @Test("a stage sees the envelopes of a stream in both directions", .rule("connect.58"))
   func stream() async throws {
     let server = try ScriptedServer(ScriptedServer.answering { _, peer in try peer.messages(["1", "2"]) })
     let (sent, received) = (Shared(Data()), Shared(Data()))
@@ -61,7 +62,7 @@ struct StageTests {
   }
 
   @Test(
-    "J4.59: a response of a stage is read as one of a server",
+    "a response of a stage is read as one of a server", .rule("connect.59"),
     arguments: [(200, "\"made\"", "made"), (404, "{\"code\":\"aborted\",\"message\":\"no\"}", "aborted no")])
   func responding(status: Int, body: String, word: String) async throws {
     let stages = Stages([
@@ -74,14 +75,14 @@ struct StageTests {
     #expect(try await stages.client("http://127.0.0.1:1").call().word == word)
   }
 
-  @Test("J4.59: a retry sends the same bytes again")
+  @Test("a retry sends the same bytes again", .rule("connect.59"))
   func retry() async throws {
     let server = try ScriptedServer(ScriptedServer.answering { _, peer in try peer.text("world") })
     #expect(try await Stages([RetryOnce()]).client(server.origin).call().word == "world")
     #expect(server.requests.count == 2 && server.requests[0].body == server.requests[1].body)
   }
 
-  @Test("J4.59: a retry of a body that was not delivered sends the request again, and one of a stream ends it")
+  @Test("a retry of a body that was not delivered sends the request again, and one of a stream ends it", .rule("connect.59"))
   func retryInBody() async throws {
     let server = try ScriptedServer(
       ScriptedServer.answering { request, peer in
@@ -103,7 +104,7 @@ struct StageTests {
     #expect(server.requests.count == 3)
   }
 
-  @Test("J4.59: a frame that a stage cuts is a stream that was cut off")
+  @Test("a frame that a stage cuts is a stream that was cut off", .rule("connect.59"))
   func cut() async throws {
     let server = try ScriptedServer(ScriptedServer.answering { _, peer in try peer.messages(["1"]) })
     let stages = Stages([

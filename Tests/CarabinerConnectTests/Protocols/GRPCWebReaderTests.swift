@@ -1,8 +1,9 @@
 import CarabinerConnect
 import Foundation
+import TestTools
 import Testing
 
-@Suite("Responses of gRPC-Web calls (J4.56, J4.57)")
+@Suite("Responses of gRPC-Web calls")
 struct GRPCWebReaderTests {
   static let head: Headers = ["content-type": ["application/grpc-web+proto"], "grpc-encoding": ["gzip"]]
 
@@ -18,7 +19,7 @@ struct GRPCWebReaderTests {
     return reading
   }
 
-  @Test("J4.56: a message and trailers, plain and compressed", arguments: CallKind.allCases)
+  @Test("a message and trailers, plain and compressed", .rule("connect.56"), arguments: CallKind.allCases)
   func success(kind: CallKind) throws {
     let pool = GzipCompressionPool()
     for body in [
@@ -34,7 +35,7 @@ struct GRPCWebReaderTests {
   }
 
   @Test(
-    "J4.56: the trailers decide",
+    "the trailers decide", .rule("connect.56"),
     arguments: [
       ("grpc-status: 5\r\ngrpc-message: a%20b\r\n", .notFound, "a b"), ("grpc-status: 99\r\n", .unknown, nil),
       ("x: 1\r\n", .unknown, nil),
@@ -49,7 +50,7 @@ struct GRPCWebReaderTests {
     }
   }
 
-  @Test("J4.56: a status has details")
+  @Test("a status has details", .rule("connect.56"))
   func details() {
     let status = Data([0x1A, 8, 0x0A, 3, 0x61, 0x2E, 0x42, 0x12, 1, 9]).base64EncodedString()
     let reading = read(
@@ -57,7 +58,7 @@ struct GRPCWebReaderTests {
     #expect(reading.error?.details == [.init(type: "a.B", payload: Data([9]))])
   }
 
-  @Test("J4.57: a status in the head counts if there is no body")
+  @Test("a status in the head counts if there is no body", .rule("connect.57"))
   func head() {
     var head = Self.head
     head["grpc-status"] = ["7"]
@@ -72,7 +73,7 @@ struct GRPCWebReaderTests {
     }
   }
 
-  @Test("J4.57: a unary call without a message, or with several, is unimplemented")
+  @Test("a unary call without a message, or with several, is unimplemented", .rule("connect.57"))
   func messages() {
     let ok = Data.envelope(0x80, "grpc-status: 0\r\n")
     #expect(read(.unary, .http(200), Self.head, ok).codes == [.unimplemented])
@@ -81,7 +82,7 @@ struct GRPCWebReaderTests {
   }
 
   @Test(
-    "J4.57: the head decides",
+    "the head decides", .rule("connect.57"),
     arguments: [
       (200, "application/grpc-web", .ok), (200, "application/grpc-web+proto; v=1", .ok),
       (200, "application/grpc-web+json", .internalError),
@@ -95,7 +96,7 @@ struct GRPCWebReaderTests {
     #expect(reading.codes == [code])
   }
 
-  @Test("J4.53: a body that ends early was cut off")
+  @Test("a body that ends early was cut off", .rule("connect.53"))
   func cutOff() {
     let body = Data.envelope(0, "m") + Data.envelope(0x80, "grpc-status: 0\r\n")
     for length in 0..<body.count {
@@ -103,7 +104,7 @@ struct GRPCWebReaderTests {
     }
   }
 
-  @Test("J4.50: bad envelopes end the call")
+  @Test("bad envelopes end the call", .rule("connect.50"))
   func badEnvelopes() {
     #expect(read(.unary, .http(200), Self.head, Data.envelope(2, "{}")).codes == [.internalError])
     #expect(read(.unary, .http(200), Self.head, Data([0, 0xFF, 0xFF, 0xFF, 0xFF])).codes == [.resourceExhausted])

@@ -1,9 +1,10 @@
 import Carabiner
 import CarabinerConnect
 import Foundation
+import TestTools
 import Testing
 
-@Suite("Requests of Connect and gRPC-Web (J4.32 to J4.38, J4.55)")
+@Suite("Requests of Connect and gRPC-Web")
 struct RequestTests {
   private static func url() throws -> Foundation.URL { try #require(URL(string: "http://localhost:1/a.B/C")) }
 
@@ -17,7 +18,7 @@ struct RequestTests {
       to: try Self.url(), headers: headers, message: message, timeout: timeout, getLimit: getLimit)
   }
 
-  @Test("J4.32: a unary request is the bare message with the fields of the protocol")
+  @Test("a unary request is the bare message with the fields of the protocol", .rule("connect.32"))
   func post() throws {
     let request = try unary(ProtocolOptions(codecName: "json"), headers: ["X-A": ["1"]], timeout: 1.5)
     #expect(request.httpMethod == "POST")
@@ -31,7 +32,7 @@ struct RequestTests {
       ])
   }
 
-  @Test("J4.32: without pools, no compression is accepted")
+  @Test("without pools, no compression is accepted", .rule("connect.32"))
   func noPools() throws {
     let request = try unary(ProtocolOptions(codecName: "proto", responsePools: []), headers: ["Accept-Encoding": ["br"]])
     #expect(request.headers["accept-encoding"] == nil)
@@ -39,7 +40,7 @@ struct RequestTests {
   }
 
   @Test(
-    "J4.33: a timeout is whole milliseconds, rounded up, in the digits of the protocol",
+    "a timeout is whole milliseconds, rounded up, in the digits of the protocol", .rule("connect.33"),
     arguments: [
       (0.0005, "1", "1m"), (0, "1", "1m"), (-1, "1", "1m"), (0.07, "70", "70m"), (0.0701, "71", "71m"), (1.1, "1100", "1100m"),
       (40_000_000_000, "9999999999", "99999999m"), (1e300, "9999999999", "99999999m"),
@@ -68,7 +69,7 @@ struct RequestTests {
     func decompress(data: Data) throws -> Data { data }
   }
 
-  @Test("J4.34: a message is compressed from the limit on, and never if it is empty")
+  @Test("a message is compressed from the limit on, and never if it is empty", .rule("connect.34"))
   func compression() throws {
     let count = Self.message.count
     for (limit, isCompressed) in [(0, true), (count, true), (count + 1, false)] {
@@ -85,7 +86,7 @@ struct RequestTests {
     #expect(empty.httpBody == Data())
   }
 
-  @Test("J4.34: a message whose compression fails is sent as it is", arguments: [false, true])
+  @Test("a message whose compression fails is sent as it is", .rule("connect.34"), arguments: [false, true])
   func brokenPool(throwing: Bool) throws {
     let options = ProtocolOptions(codecName: "json", requestPool: BrokenPool(throwing: throwing))
     let request = try unary(options)
@@ -94,7 +95,7 @@ struct RequestTests {
     #expect(try ConnectProtocol(options).frame(Self.message) == Data([0, 0, 0, 0, 7]) + Self.message)
   }
 
-  @Test("J4.35: a GET has its message in the URL and no fields of a body")
+  @Test("a GET has its message in the URL and no fields of a body", .rule("connect.35"))
   func get() throws {
     let request = try unary(
       ProtocolOptions(codecName: "json"), headers: ["Content-Type": ["application/json"], "x-a": ["1"]], timeout: 1, getLimit: 7)
@@ -106,7 +107,9 @@ struct RequestTests {
     #expect(request.headers.dictionary == ["accept-encoding": "gzip", "connect-timeout-ms": "1000", "x-a": "1"])
   }
 
-  @Test("J4.35: the limit of a GET is that of the message as it is sent", arguments: [(6, "POST"), (7, "GET"), (Int.max, "GET")])
+  @Test(
+    "the limit of a GET is that of the message as it is sent", .rule("connect.35"),
+    arguments: [(6, "POST"), (7, "GET"), (Int.max, "GET")])
   func getLimit(limit: Int, method: String) throws {
     #expect(try unary(ProtocolOptions(codecName: "json"), getLimit: limit).httpMethod == method)
     let long = Data(repeating: 0x61, count: 10_000)
@@ -117,13 +120,13 @@ struct RequestTests {
     #expect(request.url.query?.hasPrefix("connect=v1&base64=1&compression=gzip&encoding=json&message=H4sI") == true)
   }
 
-  @Test("J4.35: a message of 1 MiB is sent by GET if that is allowed")
+  @Test("a message of 1 MiB is sent by GET if that is allowed", .rule("connect.35"))
   func longGet() throws {
     let request = try unary(ProtocolOptions(codecName: "proto"), message: Data(repeating: 1, count: 1 << 20), getLimit: .max)
     #expect(request.url.absoluteString.utf8.count > 1_398_000)
   }
 
-  @Test("J4.36: a stream has the fields of the protocol")
+  @Test("a stream has the fields of the protocol", .rule("connect.36"))
   func stream() throws {
     let options = ProtocolOptions(codecName: "proto", requestPool: GzipCompressionPool(), compressFrom: 8)
     let request = try ConnectProtocol(options).streamRequest(to: try Self.url(), headers: ["Content-Type": ["x"]], timeout: 2)
@@ -140,7 +143,7 @@ struct RequestTests {
     #expect(try GzipCompressionPool().decompress(data: long.dropFirst(5)) == Self.message + Self.message)
   }
 
-  @Test("J4.55: a call of gRPC-Web is an envelope with the fields of its protocol")
+  @Test("a call of gRPC-Web is an envelope with the fields of its protocol", .rule("connect.55"))
   func grpcWeb() throws {
     let options = ProtocolOptions(codecName: "json", requestPool: GzipCompressionPool(), compressFrom: 1000)
     let request = try GRPCWebProtocol(options).unaryRequest(
@@ -154,7 +157,7 @@ struct RequestTests {
       ])
   }
 
-  @Test("J4.38: names in two spellings are one field, and values are joined")
+  @Test("names in two spellings are one field, and values are joined", .rule("connect.38"))
   func spellings() throws {
     let request = try unary(ProtocolOptions(codecName: "json"), headers: ["X-A": ["1", "2"], "x-a": ["3"], "x-b": []])
     #expect(request.headers.values(for: "x-a") == ["1,2,3"])
@@ -163,7 +166,7 @@ struct RequestTests {
   }
 
   @Test(
-    "J4.38: a name or value that cannot be in a head is refused",
+    "a name or value that cannot be in a head is refused", .rule("connect.38"),
     arguments: [["x-a": ["1\r\ny: 2"]], ["x-a": ["\n"]], ["x a": ["1"]], ["": ["1"]], ["x-a": ["\u{0}"]], ["é": ["1"]]]
       as [Headers])
   func malformed(headers: Headers) throws {

@@ -1,8 +1,9 @@
 import CarabinerConnect
 import Foundation
+import TestTools
 import Testing
 
-@Suite("Responses of Connect streams (J4.49 to J4.53)")
+@Suite("Responses of Connect streams")
 struct StreamReaderTests {
   static let head: Headers = ["content-type": ["application/connect+json"], "connect-content-encoding": ["gzip"], "x-a": ["1"]]
 
@@ -22,7 +23,7 @@ struct StreamReaderTests {
     return reading
   }
 
-  @Test("J4.50, J4.51: messages, plain and compressed, and a compressed end")
+  @Test("messages, plain and compressed, and a compressed end", .rule("connect.50", "connect.51"))
   func success() throws {
     let pool = GzipCompressionPool()
     let end = try pool.compress(data: Data(#"{"metadata":{"X-B":["2","3"]}}"#.utf8))
@@ -40,7 +41,7 @@ struct StreamReaderTests {
   }
 
   @Test(
-    "J4.51: an error of the end has its code, or unknown",
+    "an error of the end has its code, or unknown", .rule("connect.51"),
     arguments: [
       ("{}", .ok), (#"{"error":null}"#, .ok), (#"{"error":{"code":"aborted","message":"m"}}"#, .aborted),
       (#"{"error":{}}"#, .unknown),
@@ -56,7 +57,7 @@ struct StreamReaderTests {
   }
 
   @Test(
-    "J4.49: the head decides",
+    "the head decides", .rule("connect.49"),
     arguments: [
       (200, "application/connect+proto", .internalError), (200, "application/json", .unknown), (200, "text/html", .unknown),
       (200, nil, .unknown), (404, "application/connect+json", .unimplemented), (503, "application/json", .unavailable),
@@ -70,7 +71,7 @@ struct StreamReaderTests {
     #expect(reading.endedEarly)
   }
 
-  @Test("J4.49: an encoding that was not asked for ends the call at the head")
+  @Test("an encoding that was not asked for ends the call at the head", .rule("connect.49"))
   func encoding() {
     var head = Self.head
     head["connect-content-encoding"] = ["zstd"]
@@ -79,7 +80,7 @@ struct StreamReaderTests {
     #expect(reading.messages.isEmpty && reading.endedEarly)
   }
 
-  @Test("J4.50: bad envelopes end the call, and what came is delivered")
+  @Test("bad envelopes end the call, and what came is delivered", .rule("connect.50"))
   func badEnvelopes() throws {
     let bomb = try GzipCompressionPool().compress(data: Data(repeating: 0, count: 10_001))
     for (bytes, code) in [
@@ -99,7 +100,7 @@ struct StreamReaderTests {
     #expect(plain.codes == [.internalError])
   }
 
-  @Test("J4.53: a stream without its end was cut off, wherever that was")
+  @Test("a stream without its end was cut off, wherever that was", .rule("connect.53"))
   func cutOff() {
     let body = Data.envelope(0, "{}") + Data.envelope(2, "{}")
     for length in 0..<body.count {

@@ -1,9 +1,10 @@
 import Carabiner
 import CarabinerConnect
 import Foundation
+import TestTools
 import Testing
 
-@Suite("Responses of unary Connect calls (J4.40 to J4.46)")
+@Suite("Responses of unary Connect calls")
 struct UnaryReaderTests {
   /// Reads a response with the status 200.
   private func read(_ headers: Headers, _ body: Data = Data(), options: ProtocolOptions = ProtocolOptions(codecName: "json"))
@@ -27,7 +28,7 @@ struct UnaryReaderTests {
     return reading
   }
 
-  @Test("J4.40, J4.41: a response has headers, a message and trailers")
+  @Test("a response has headers, a message and trailers", .rule("connect.40", "connect.41"))
   func success() {
     let fields: HTTPHeaders = [
       "Content-Type": "application/json", "X-A": "1, 2", "x-a": "3", "Trailer-X-B": "4, 5", "trailer-x-b": "6", "Trailer-": "7",
@@ -45,7 +46,7 @@ struct UnaryReaderTests {
   }
 
   @Test(
-    "J4.42: only 200 with our content type is a success",
+    "only 200 with our content type is a success", .rule("connect.42"),
     arguments: [
       ("application/json", .ok), ("Application/JSON; charset=utf-8", .ok), ("application/proto", .internalError),
       ("application/connect+json", .internalError), ("text/html", .unknown), (nil, .unknown), ("", .unknown), ("json", .unknown),
@@ -58,7 +59,7 @@ struct UnaryReaderTests {
   }
 
   @Test(
-    "J4.43: a body of JSON replaces the code of the status, if it has a known one",
+    "a body of JSON replaces the code of the status, if it has a known one", .rule("connect.43"),
     arguments: [
       (404, #"{"code":"not_found","message":"no"}"#, .notFound, "no"),
       (404, #"{"code":null,"message":"no"}"#, .unimplemented, "no"),
@@ -76,7 +77,7 @@ struct UnaryReaderTests {
   }
 
   @Test(
-    "J4.43: a body of another type is not looked at",
+    "a body of another type is not looked at", .rule("connect.43"),
     arguments: [(204, Code.unknown), (302, .unknown), (404, .unimplemented), (429, .unavailable)])
   func otherErrors(status: Int, code: Code) {
     for headers in [[:], ["content-type": ["text/html"], "content-encoding": ["zstd"]]] as [Headers] {
@@ -107,14 +108,14 @@ struct UnaryReaderTests {
     #expect(fault(read(.http(200), [:])) != nil)
   }
 
-  @Test("J4.44: details keep their order, with and without payload")
+  @Test("details keep their order, with and without payload", .rule("connect.44"))
   func details() {
     let body = #"{"details":[{"type":"a.B","value":"AQ","debug":[]},{"type":"x/c.D","value":"?"}]}"#
     let reading = read(.http(500), ["content-type": ["application/json"]], Data(body.utf8))
     #expect(reading.error?.details == [.init(type: "a.B", payload: Data([1])), .init(type: "x/c.D", payload: nil)])
   }
 
-  @Test("J4.45: metadata are headers and trailers; a trailer replaces the header of its name")
+  @Test("metadata are headers and trailers; a trailer replaces the header of its name", .rule("connect.45"))
   func metadata() {
     let reading = read(
       .http(500), ["content-type": ["application/json"], "X-A": ["1"], "Trailer-x-a": ["2"], "trailer-b": ["3"]], Data("{}".utf8))
@@ -122,7 +123,7 @@ struct UnaryReaderTests {
     #expect(reading.trailers == ["x-a": ["2"], "b": ["3"]])
   }
 
-  @Test("J4.46: an encoding is none, that of a pool, or an error")
+  @Test("an encoding is none, that of a pool, or an error", .rule("connect.46"))
   func encodings() throws {
     let message = Data(#"{"a":1}"#.utf8)
     let compressed = try GzipCompressionPool().compress(data: message)
@@ -142,7 +143,7 @@ struct UnaryReaderTests {
     #expect(empty.messages == [Data()])
   }
 
-  @Test("J4.46: what grows beyond the limit is too large, in messages and errors")
+  @Test("a message or an error that grows beyond the limit is too large", .rule("connect.46"))
   func bomb() throws {
     let options = ProtocolOptions(codecName: "json", maximumMessageBytes: 10_000, maximumTrailerBytes: 10_000)
     let headers: Headers = ["content-type": ["application/json"], "content-encoding": ["gzip"]]

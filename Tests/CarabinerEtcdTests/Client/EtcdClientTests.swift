@@ -8,7 +8,7 @@ import Testing
 /// A client of a real etcd.
 @Suite("Requests to etcd")
 struct EtcdClientTests {
-  @Test("E2: keys are set by transactions whose conditions hold, and read at one revision")
+  @Test("keys are set by transactions whose conditions hold, and read at one revision", .rule("fleet.2"))
   func transactions() async throws {
     let server = try await EtcdServer.single()
     let client = try EtcdTest.client(server.url)
@@ -31,7 +31,7 @@ struct EtcdClientTests {
     #expect(try await client.range(.init(.one("p/stable"))).values.isEmpty)
   }
 
-  @Test("E2: any bytes are values, and 1 MiB of them are not too many")
+  @Test("any bytes are values, and 1 MiB of them are not too many", .rule("fleet.2"))
   func values() async throws {
     let server = try await EtcdServer.single()
     let client = try EtcdTest.client(server.url)
@@ -46,7 +46,7 @@ struct EtcdClientTests {
     #expect(error?.code == .refused)
   }
 
-  @Test("E2: a view has one revision, and a later one has what was changed, made and deleted since")
+  @Test("a view has one revision, and a later one has what was changed, made and deleted since", .rule("fleet.2"))
   func views() async throws {
     let server = try await EtcdServer.single()
     let client = try EtcdTest.client(server.url)
@@ -65,7 +65,7 @@ struct EtcdClientTests {
     #expect(try await client.view(of: keys, since: future) == second)
   }
 
-  @Test("E2: a lease is renewed as long as it lives, and its keys end with it")
+  @Test("a lease is renewed as long as it lives, and its keys end with it", .rule("fleet.2"))
   func leases() async throws {
     let server = try await EtcdServer.single()
     let client = try EtcdTest.client(server.url)
@@ -79,7 +79,7 @@ struct EtcdClientTests {
     #expect(try await client.range(.init(.one("p/nodes/a"))).values.isEmpty)
   }
 
-  @Test("E4: the next member is asked if one is gone, and remembered")
+  @Test("the next member is asked if one is gone, and remembered", .rule("fleet.4"))
   func members() async throws {
     let servers = try await EtcdServer.cluster(3)
     let client = try EtcdTest.client(servers[0].url, servers[1].url, servers[2].url)
@@ -91,7 +91,7 @@ struct EtcdClientTests {
     #expect(await eventually { try await client.view(of: [.one("p/a")]).texts == ["p/a": "1"] })
   }
 
-  @Test("E4: a member that answers nothing is left after the time for an answer")
+  @Test("a member that answers nothing is left after the time for an answer", .rule("fleet.4"))
   func silent() async throws {
     let server = try await EtcdServer.single()
     let stopped = try await EtcdServer.single()
@@ -100,7 +100,9 @@ struct EtcdClientTests {
     #expect(await eventually { try await client.range(.init(.one("x"))).revision == 1 })
   }
 
-  @Test("E2: a read is sent to the next member after its answer is lost; a transaction is not, since it may have been made")
+  @Test(
+    "a read is sent to the next member after its answer is lost; a transaction is not, since it may have been made",
+    .rule("fleet.2"))
   func uncertain() async throws {
     let server = try await EtcdServer.single()
     let broken = try ScriptedServer { peer in _ = try peer.request() }
@@ -116,7 +118,7 @@ struct EtcdClientTests {
     #expect(try await EtcdTest.client(refused.origin, server.url).put("p/a", "1").hasSucceeded)
   }
 
-  @Test("E2: the error names each member that cannot be reached")
+  @Test("the error names each member that cannot be reached", .rule("fleet.2"))
   func unreachable() async throws {
     let (one, two) = (try ScriptedServer(isOpen: false) { _ in }, try ScriptedServer(isOpen: false) { _ in })
     let client = try EtcdTest.client(one.origin, two.origin)

@@ -12,7 +12,7 @@ struct EtcdLoginTests {
     { $0.login = .init(user: user, password: password) }
   }
 
-  @Test("E3: a role that may read only reads and watches; the error names what it may not")
+  @Test("a role that may read only reads and watches; the error names what it may not", .rule("fleet.3"))
   func reader() async throws {
     let server = try await EtcdServer.single()
     try await server.enableLogins()
@@ -34,7 +34,7 @@ struct EtcdLoginTests {
     #expect(error?.message.contains("grant the user's role") == true)
   }
 
-  @Test("E3: a wrong password and a missing login have different messages, without the password")
+  @Test("a wrong password and a missing login have different messages, without the password", .rule("fleet.3"))
   func wrong() async throws {
     let server = try await EtcdServer.single()
     try await server.enableLogins()
@@ -47,7 +47,7 @@ struct EtcdLoginTests {
     #expect(missing?.code == .unauthenticated && missing?.message.contains("set the user and the password") == true)
   }
 
-  @Test("E3: a token that etcd has forgotten is replaced, for a request and for a watch")
+  @Test("a token that etcd has forgotten is replaced, for a request and for a watch", .rule("fleet.3"))
   func forgotten() async throws {
     let server = try await EtcdServer.single()
     try await server.enableLogins()
@@ -66,7 +66,7 @@ struct EtcdLoginTests {
     #expect(client.logins == 3)
   }
 
-  @Test("E3: under a load of reads with tokens of 3 s no read fails, and a watch outlives its token")
+  @Test("under a load of reads with tokens of 3 s no read fails, and a watch outlives its token", .rule("fleet.3"))
   func shortTokens() async throws {
     let keys = FileManager.default.temporaryDirectory.appending(path: "carabiner-tokens-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: keys, withIntermediateDirectories: true)
@@ -101,7 +101,7 @@ struct EtcdLoginTests {
     #expect(try await watch.next().events.count == 1)
   }
 
-  @Test("E3: a change of users makes tokens of JWT invalid, and a new one is asked for")
+  @Test("a change of users makes tokens of JWT invalid, and a new one is asked for", .rule("fleet.3"))
   func changedUsers() async throws {
     let keys = FileManager.default.temporaryDirectory.appending(path: "carabiner-tokens-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: keys, withIntermediateDirectories: true)
@@ -120,7 +120,7 @@ struct EtcdLoginTests {
     #expect(client.logins == 2)
   }
 
-  @Test("E3: a server that refuses each token is asked once more for each request")
+  @Test("a server that refuses each token is asked once more for each request", .rule("fleet.3"))
   func onceForEachRequest() async throws {
     let server = try ScriptedServer(
       ScriptedServer.answering { request, peer in
@@ -138,7 +138,7 @@ struct EtcdLoginTests {
     #expect(server.requests.allSatisfy { $0.header("Authorization") == ($0.target.contains("auth") ? nil : "t") })
   }
 
-  @Test("E3: a token that would be several header fields is refused")
+  @Test("a token that would be several header fields is refused", .rule("fleet.3"))
   func hostileToken() async throws {
     let server = try ScriptedServer(
       ScriptedServer.answering { _, peer in

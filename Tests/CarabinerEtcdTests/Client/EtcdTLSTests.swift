@@ -4,7 +4,7 @@ import Testing
 
 @Suite("TLS to etcd")
 struct EtcdTLSTests {
-  @Test("E3: a certificate without a CN is accepted; with one, the error says to make one with an empty CN")
+  @Test("a certificate without a CN is accepted; with one, the error says to make one with an empty CN", .rule("fleet.3"))
   func clientCertificates() async throws {
     let files = try await CertificateFiles()
     try await files.makeClient("node", subject: "/O=nodes")
@@ -30,7 +30,9 @@ struct EtcdTLSTests {
     }
   }
 
-  @Test("E3: a server whose authority is not the given one, and one for another host, get no request", arguments: [true, false])
+  @Test(
+    "a server whose authority is not the given one, and one for another host, get no request", .rule("fleet.3"),
+    arguments: [true, false])
   func distrusted(isOtherHost: Bool) async throws {
     let files = try await CertificateFiles(isOtherHost ? .otherHost : .good)
     let server = try await EtcdServer.single(.tls(files))

@@ -16,7 +16,7 @@ struct EtcdWatchTests {
     }
   }
 
-  @Test("E4: a watch reports the changes of a range from a revision on, and no others")
+  @Test("a watch reports the changes of a range from a revision on, and no others", .rule("fleet.4"))
   func changes() async throws {
     let server = try await EtcdServer.single()
     let client = try EtcdTest.client(server.url)
@@ -30,7 +30,7 @@ struct EtcdWatchTests {
     #expect(events == ["+p/stage/a", "+p/stable", "-p/stage/a"])
   }
 
-  @Test("E4: a watch from a revision that is gone fails as compacted, though etcd leaves its stream open")
+  @Test("a watch from a revision that is gone fails as compacted, though etcd leaves its stream open", .rule("fleet.4"))
   func compaction() async throws {
     let server = try await EtcdServer.single()
     let client = try EtcdTest.client(server.url)
@@ -44,7 +44,7 @@ struct EtcdWatchTests {
     #expect(error?.code == .compacted)
   }
 
-  @Test("E4: a watch ends when its member is killed")
+  @Test("a watch ends when its member is killed", .rule("fleet.4"))
   func killed() async throws {
     let server = try await EtcdServer.single()
     let client = try EtcdTest.client(server.url)
@@ -54,7 +54,7 @@ struct EtcdWatchTests {
     #expect(error?.code == .unavailable)
   }
 
-  @Test("E4: a watch ends when its member has lost the two others")
+  @Test("a watch ends when its member has lost the two others", .rule("fleet.4"))
   func noLeader() async throws {
     let servers = try await EtcdServer.cluster(3)
     let client = try EtcdTest.client(servers[0].url)
@@ -69,7 +69,7 @@ struct EtcdWatchTests {
     #expect(read?.code == .unavailable)
   }
 
-  @Test("E4: a member that accepts a watch and does not begin it is given up")
+  @Test("a member that accepts a watch and does not begin it is given up", .rule("fleet.4"))
   func silent() async throws {
     let server = try await EtcdServer.single()
     try await server.stop()
@@ -106,7 +106,7 @@ struct EtcdWatchTests {
     },
   ]
 
-  @Test("3.4: bytes that are not a line of a watch end the stream, though the server leaves it open", arguments: hostile)
+  @Test("bytes that are not a line of a watch end the stream, though the server leaves it open", arguments: hostile)
   func hostileLines(_ hostile: Hostile) async throws {
     let server = try ScriptedServer { peer in
       guard try peer.request() != nil else { return }
@@ -122,7 +122,7 @@ struct EtcdWatchTests {
     #expect(error?.message.contains(hostile.message) == true, "\(error?.message ?? "")")
   }
 
-  @Test("3.4: changes without the begin of a watch end it")
+  @Test("changes without the begin of a watch end it")
   func neverBegun() async throws {
     let server = try ScriptedServer { peer in
       guard try peer.request() != nil else { return }
@@ -134,7 +134,7 @@ struct EtcdWatchTests {
     #expect(error?.code == .malformed)
   }
 
-  @Test("3.4: an answer with too many bytes or keys, and one of another server, are refused")
+  @Test("an answer with too many bytes or keys, and one of another server, are refused")
   func hostileAnswers() async throws {
     let many = #"{"kvs":["# + Array(repeating: #"{"key":"YQ=="}"#, count: 11).joined(separator: ",") + "]}"
     for (head, body, message) in [

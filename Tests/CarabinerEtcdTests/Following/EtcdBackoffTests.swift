@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Delays before a watch is begun again")
 struct EtcdBackoffTests {
-  @Test("E4: 100 ms are doubled up to 10 s, each 50 % longer or shorter at random, and begin again after a success")
+  @Test("100 ms are doubled up to 10 s, each 50 % longer or shorter at random, and begin again after a success", .rule("fleet.4"))
   func delays() {
     var generator = SeededGenerator(seed: 7)
     var seen: Set<Duration> = []
@@ -22,7 +22,8 @@ struct EtcdBackoffTests {
     #expect(seen.count > 1000)
   }
 
-  @Test("E4: a view lacks a change that is newer, or a key that is deleted, unless the answer is older than the view")
+  @Test(
+    "a view lacks a change that is newer, or a key that is deleted, unless the answer is older than the view", .rule("fleet.4"))
   func lag() throws {
     func found(_ revision: Int64, _ keys: [String: Int64]) throws -> EtcdTransaction {
       let values = keys.map { #"{"key":"\#(["a": "YQ==", "b": "Yg=="][$0] ?? "")","mod_revision":"\#($1)"}"# }.joined(
@@ -39,7 +40,7 @@ struct EtcdBackoffTests {
     #expect(try !view.lacksChanges(of: found(5, ["a": 3])))
   }
 
-  @Test("E4: at most one view and one failure wait for a slow reader, in their order")
+  @Test("at most one view and one failure wait for a slow reader, in their order", .rule("fleet.4"))
   func waiting() {
     let failure = EtcdReport.failure(EtcdError(.unavailable, "x"))
     var waiting: [EtcdReport] = []

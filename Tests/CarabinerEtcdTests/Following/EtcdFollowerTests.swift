@@ -67,7 +67,7 @@ struct EtcdFollowerTests {
     return try EtcdClient(settings)
   }
 
-  @Test("E4: keys are read and then watched, and the changes of one transaction are seen at one revision")
+  @Test("keys are read and then watched, and the changes of one transaction are seen at one revision", .rule("fleet.4"))
   func changes() async throws {
     let server = try await EtcdServer.single()
     let writer = try EtcdTest.client(server.url)
@@ -91,7 +91,7 @@ struct EtcdFollowerTests {
     #expect(following.follower.figures.revision == following.views.last?.revision)
   }
 
-  @Test("E4: compaction between the read and the watch: the keys are read again, and no failure is reported")
+  @Test("compaction between the read and the watch: the keys are read again, and no failure is reported", .rule("fleet.4"))
   func compaction() async throws {
     let server = try await EtcdServer.single()
     let writer = try EtcdTest.client(server.url)
@@ -122,7 +122,7 @@ struct EtcdFollowerTests {
     #expect(await following.has(["p/stable": "five"]))
   }
 
-  @Test("E4: after a kill the next member is watched, and no change is lost")
+  @Test("after a kill the next member is watched, and no change is lost", .rule("fleet.4"))
   func killed() async throws {
     let servers = try await EtcdServer.cluster(3)
     let following = Following(try client(servers))
@@ -133,7 +133,7 @@ struct EtcdFollowerTests {
     #expect(await following.has(["p/stable": "after"]))
   }
 
-  @Test("E4: while the only member is down the last view stays, and after its restart changes arrive again")
+  @Test("while the only member is down the last view stays, and after its restart changes arrive again", .rule("fleet.4"))
   func restarted() async throws {
     let server = try await EtcdServer.single()
     let writer = try EtcdTest.client(server.url)
@@ -149,7 +149,7 @@ struct EtcdFollowerTests {
     #expect(await following.has(["p/stable": "two"]))
   }
 
-  @Test("E4: a member that is stopped is left, though its connections stay open")
+  @Test("a member that is stopped is left, though its connections stay open", .rule("fleet.4"))
   func stopped() async throws {
     let servers = try await EtcdServer.cluster(3)
     let following = Following(try client(servers))
@@ -160,7 +160,7 @@ struct EtcdFollowerTests {
     #expect(await following.has(["p/stable": "after"]))
   }
 
-  @Test("E4: a cluster that loses two of three members ends the watch; when they are back, changes arrive again")
+  @Test("a cluster that loses two of three members ends the watch; when they are back, changes arrive again", .rule("fleet.4"))
   func lostMembers() async throws {
     let servers = try await EtcdServer.cluster(3)
     let writer = try client(servers)
@@ -180,7 +180,7 @@ struct EtcdFollowerTests {
     #expect(await following.has(["p/stable": "two"]))
   }
 
-  @Test("E4: a watch that stays silent is begun again when the keys are ahead of it")
+  @Test("a watch that stays silent is begun again when the keys are ahead of it", .rule("fleet.4"))
   func lag() async throws {
     let server = try await EtcdServer.single()
     let writer = try EtcdTest.client(server.url)
@@ -218,7 +218,7 @@ struct EtcdFollowerTests {
     #expect(following.failures.first?.message.contains("behind the keys") == true)
   }
 
-  @Test("E4: a slow reader gets the last view, and its watch is not begun again")
+  @Test("a slow reader gets the last view, and its watch is not begun again", .rule("fleet.4"))
   func slowReader() async throws {
     let server = try await EtcdServer.single()
     let writer = try EtcdTest.client(server.url)
@@ -247,7 +247,7 @@ struct EtcdFollowerTests {
     #expect(!follower.figures.isUp)
   }
 
-  @Test("E3: a denied follower reports the denial, and follows when the role may read")
+  @Test("a denied follower reports the denial, and follows when the role may read", .rule("fleet.3"))
   func denied() async throws {
     let server = try await EtcdServer.single()
     try await server.enableLogins()

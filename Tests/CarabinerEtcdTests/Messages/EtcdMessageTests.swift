@@ -1,5 +1,6 @@
 import CarabinerEtcd
 import CarabinerWire
+import TestTools
 import Testing
 
 @Suite("Messages of etcd")
@@ -8,7 +9,7 @@ struct EtcdMessageTests {
 
   private func body(_ request: EtcdRequest) throws -> JSONValue { try JSONValue(parsing: request.bytes) }
 
-  @Test("E2: keys and values are base64, and numbers are strings")
+  @Test("keys and values are base64, and numbers are strings", .rule("fleet.2"))
   func requests() throws {
     #expect(try body(.range(.init(.one("a/b")))) == ["key": "YS9i"])
     #expect(
@@ -47,7 +48,7 @@ struct EtcdMessageTests {
         ])
   }
 
-  @Test("E2: 0 and the empty value are left out of answers, and the type of a put too")
+  @Test("0 and the empty value are left out of answers, and the type of a put too", .rule("fleet.2"))
   func emptyMembers() throws {
     let range = try EtcdRange(bytes(#"{"header":{"revision":"5"},"kvs":[{"key":"YQ==","mod_revision":"4"}]}"#))
     #expect(range.revision == 5 && !range.hasMore)
@@ -61,7 +62,7 @@ struct EtcdMessageTests {
     #expect(line.failure == nil)
   }
 
-  @Test("E2, E3, E4: each error has its code, in answers and in streams")
+  @Test("each error has its code, in answers and in streams", .rule("fleet.2", "fleet.3", "fleet.4"))
   func errors() {
     let answers: [(String, EtcdError.Code)] = [
       (#"{"error":"etcdserver: invalid auth token","code":16}"#, .unauthenticated),
@@ -79,7 +80,7 @@ struct EtcdMessageTests {
     }
   }
 
-  @Test("3.4: a base64 error, levels without end and members without end count as malformed")
+  @Test("a base64 error, levels without end and members without end count as malformed")
   func malformed() {
     let texts = [
       #"{"kvs":[{"key":"*"}]}"#, #"{"kvs":[{"key":"YQ==","value":"YQ="}]}"#, #"{"kvs":[{"key":5}]}"#,
@@ -92,7 +93,7 @@ struct EtcdMessageTests {
     }
   }
 
-  @Test("3.4: texts of the server are cut off in messages, and have no control characters")
+  @Test("texts of the server are cut off in messages, and have no control characters")
   func texts() {
     let text = #"{"error":"\u001b[31m\#(String(repeating: "x", count: 10_000))","code":2}"#
     let error = #expect(throws: EtcdError.self) { try EtcdRange(bytes(text)) }
@@ -100,7 +101,7 @@ struct EtcdMessageTests {
     #expect(error?.message.unicodeScalars.contains { $0.value < 0x20 } == false)
   }
 
-  @Test("E4: lines are found in pieces of any size", arguments: [1, 2, 3, 100])
+  @Test("lines are found in pieces of any size", .rule("fleet.4"), arguments: [1, 2, 3, 100])
   func lines(size: Int) throws {
     let text = bytes("{}\n{\"a\":1}\n\nrest")
     var (lines, found): (EtcdLines, [String]) = (EtcdLines(), [])
@@ -111,7 +112,7 @@ struct EtcdMessageTests {
     #expect(found == ["{}", "{\"a\":1}", ""])
   }
 
-  @Test("3.4: a line above the limit ends the stream, complete or not")
+  @Test("a line above the limit ends the stream, complete or not")
   func longLines() {
     for text in ["12345678901", "12345678901\n"] {
       var lines = EtcdLines(maximumBytes: 10)

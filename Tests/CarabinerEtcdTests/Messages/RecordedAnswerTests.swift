@@ -24,7 +24,7 @@ struct RecordedAnswerTests {
   private let stable = EtcdValue(key: "p/stable", value: Array("carabiner: 1".utf8), changed: 2, created: 2, version: 1)
   private let empty = EtcdValue(key: "p/empty", value: [], changed: 2, created: 2, version: 1)
 
-  @Test("E2: reads")
+  @Test("reads", .rule("fleet.2"))
   func reads() throws {
     #expect(try EtcdRange(recorded("range-empty.json")).values.isEmpty)
     let range = try EtcdRange(recorded("range.json"))
@@ -33,7 +33,7 @@ struct RecordedAnswerTests {
     #expect(try EtcdRange(recorded("range-lease.json")).values.first?.lease == 7_213_537_458_215_838_475)
   }
 
-  @Test("E2: transactions")
+  @Test("transactions", .rule("fleet.2"))
   func transactions() throws {
     #expect(try EtcdTransaction(recorded("transaction-put.json")).hasSucceeded)
     #expect(try EtcdTransaction(recorded("transaction-lease.json")).revision == 3)
@@ -44,14 +44,14 @@ struct RecordedAnswerTests {
     #expect(ranges.map(\.values.count) == [2, 0])
   }
 
-  @Test("E2: leases")
+  @Test("leases", .rule("fleet.2"))
   func leases() throws {
     #expect(try EtcdLease(recorded("lease-granted.json")).seconds == 15)
     #expect(try EtcdLease(recorded("lease-renewed.json")).id == 7_213_537_458_215_838_475)
     #expect(try EtcdLease(recorded("lease-gone.json")).seconds == 0)
   }
 
-  @Test("E4: watches")
+  @Test("watches", .rule("fleet.4"))
   func watches() throws {
     let watch = try lines("watch.jsonl")
     #expect(watch.map(\.isCreated) == [true, true, false])
@@ -66,7 +66,7 @@ struct RecordedAnswerTests {
   }
 
   @Test(
-    "E2, E3: errors",
+    "errors", .rule("fleet.2", "fleet.3"),
     arguments: [
       ("base64", EtcdError.Code.refused), ("compacted", .compacted), ("denied", .denied), ("login", .unauthenticated),
       ("no-auth", .unauthenticated), ("no-leader", .unavailable), ("no-login", .unauthenticated), ("timeout", .unavailable),
@@ -80,7 +80,7 @@ struct RecordedAnswerTests {
     #expect(error?.message.contains(";") == true)
   }
 
-  @Test("3.4: an answer that is cut off or changed anywhere is read or refused, and nothing else")
+  @Test("an answer that is cut off or changed anywhere is read or refused, and nothing else")
   func changed() throws {
     var generator = SeededGenerator(seed: 19)
     let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path).sorted()

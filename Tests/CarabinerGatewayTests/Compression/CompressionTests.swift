@@ -5,6 +5,7 @@ import CarabinerWire
 import Logging
 import NIOCore
 import NIOHTTP1
+import TestTools
 import Testing
 
 @testable import CarabinerGateway
@@ -37,7 +38,7 @@ struct CompressionTests {
   private func vary(_ head: ReplyHead) -> [String] { head.fields.headers["vary"] }
 
   // The sizes are below and above the one up to which a response is compressed by the thread that made it.
-  @Test("G20: each encoding round-trips", arguments: ContentCoding.allCases, [1024, 20_000, 65_536, 300_000])
+  @Test("each encoding round-trips", .rule("gateway.20"), arguments: ContentCoding.allCases, [1024, 20_000, 65_536, 300_000])
   func roundTrip(_ coding: ContentCoding, bytes: Int) async throws {
     let metrics = GatewayMetrics()
     // The state of the encoder is used again for each.
@@ -53,7 +54,7 @@ struct CompressionTests {
     #expect(text.text.contains(#"carabiner_compression_bytes_total{encoding="\#(coding.rawValue)",side="in"} \#(3 * bytes)"#))
   }
 
-  @Test("G20: a response below the minimum is not compressed, and one of the minimum is")
+  @Test("a response below the minimum is not compressed, and one of the minimum is", .rule("gateway.20"))
   func minimum() async throws {
     let small = try await channel(Self.result(999)).bytes("{ a }", fields: ["Accept-Encoding": "gzip"])
     #expect(value("content-encoding", small.head) == nil && small.body == Array(Self.result(999).utf8))
@@ -63,7 +64,7 @@ struct CompressionTests {
   }
 
   @Test(
-    "G20: Accept-Encoding with quality values decides",
+    "Accept-Encoding with quality values decides", .rule("gateway.20"),
     arguments: [
       (nil, nil), ("gzip;q=0", nil), ("identity", nil), ("br", nil), ("gzip, zstd", "zstd"), ("gzip;q=1, zstd;q=0.5", "gzip"),
     ] as [(String?, String?)])
@@ -73,7 +74,7 @@ struct CompressionTests {
     #expect(value("content-encoding", head) == expected)
   }
 
-  @Test("G20: parts and events are never compressed")
+  @Test("parts and events are never compressed", .rule("gateway.20"))
   func pieces() async throws {
     let events = try await channel(Self.result(4096)).bytes(
       "{ a }", fields: ["Accept-Encoding": "gzip", "Accept": "text/event-stream"])
@@ -83,14 +84,14 @@ struct CompressionTests {
     #expect(value("content-encoding", parts.head) == nil)
   }
 
-  @Test("G20: without serve.compression nothing is compressed and responses do not vary with Accept-Encoding")
+  @Test("without serve.compression nothing is compressed and responses do not vary with Accept-Encoding", .rule("gateway.20"))
   func unconfigured() async throws {
     let channel = try await OperationChannel(ScriptedRunner(Self.result(4096)))
     let (head, _) = try await channel.bytes("{ a }", fields: ["Accept-Encoding": "gzip"])
     #expect(value("content-encoding", head) == nil && vary(head) == ["Accept"])
   }
 
-  @Test("G20: the encoders of a thread are kept, and made again for another level")
+  @Test("the encoders of a thread are kept, and made again for another level", .rule("gateway.20"))
   func kept() throws {
     let encoders = ThreadEncoders()
     let (gzip, zstd) = (try #require(encoders.gzip(1)), try #require(encoders.zstd(1)))

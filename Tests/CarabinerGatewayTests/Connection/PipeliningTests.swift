@@ -1,6 +1,7 @@
 import FoundationEssentials
 import NIOCore
 import NIOHTTP1
+import TestTools
 import Testing
 
 @testable import CarabinerGateway
@@ -140,7 +141,9 @@ struct PipeliningTests {
     #expect(!gateway.isOpen)
   }
 
-  @Test("G26: a response that has said that its connection stays open is followed by one more, which says that it closes")
+  @Test(
+    "a response that has said that its connection stays open is followed by one more, which says that it closes",
+    .rule("gateway.26"))
   func promised() throws {
     let gateway = try EmbeddedGateway(RecordingHandler(text: String(repeating: "a", count: 1 << 20)))
     gateway.stall()
@@ -153,7 +156,9 @@ struct PipeliningTests {
     #expect(!gateway.isOpen)
   }
 
-  @Test("G26: when the listeners close, a connection that was just used has a second for a last request; an older one is closed")
+  @Test(
+    "when the listeners close, a connection that was just used has a second for a last request; an older one is closed",
+    .rule("gateway.26"))
   func lastRequest() throws {
     for isFresh in [true, false] {
       let used = try EmbeddedGateway(RecordingHandler(text: "a"))

@@ -1,6 +1,7 @@
 import Carabiner
 import CarabinerWire
 import Logging
+import TestTools
 import Testing
 
 @testable import CarabinerGateway
@@ -47,7 +48,7 @@ struct OperationRulesTests {
   // MARK: Lists
 
   @Test(
-    "G22: audit runs everything, document runs listed texts and ids, id runs listed ids only",
+    "audit runs everything, document runs listed texts and ids, id runs listed ids only", .rule("gateway.22"),
     arguments: [
       (OperationListMode.audit, #"{"query":"{ other }"}"#, "{ other }"),
       (.audit, hash("two"), "{ c }"), (.audit, #"{"documentId":"one"}"#, "query one { a b }"),
@@ -70,7 +71,7 @@ struct OperationRulesTests {
     #expect(outcome(body, OperationRules(list: try list(mode))) == expected)
   }
 
-  @Test("G23: the upstream gets no descriptions unless the rules keep them, and never the hash of the client")
+  @Test("the upstream gets no descriptions unless the rules keep them, and never the hash of the client", .rule("gateway.23"))
   func descriptions() throws {
     let described = #""Reads a." query Q("The id." $i: ID) { a(i: $i) }"#
     let body = JSONValue.object([
@@ -86,7 +87,7 @@ struct OperationRulesTests {
     #expect(kept.extensions == plain.extensions)
   }
 
-  @Test("G22: listed, unlisted and refused operations are counted")
+  @Test("listed, unlisted and refused operations are counted", .rule("gateway.22"))
   func counters() throws {
     let gate = gate()
     let audit = OperationRules(list: try list(.audit))
@@ -102,7 +103,7 @@ struct OperationRulesTests {
     #expect(outcome(#"{"query":"{ other }"}"#, wider, gate: gate) == "{ other }")
   }
 
-  @Test("G22: Apollo's manifest and an object of texts are read, 10,000 operations of them")
+  @Test("Apollo's manifest and an object of texts are read, 10,000 operations of them", .rule("gateway.22"))
   func files() throws {
     let operations = (0..<10_000).map { #"{"id":"id\#($0)","name":"n","type":"query","body":"query n { f\#($0) }"}"# }
     let apollo = #"{"format":"apollo-persisted-query-manifest","version":1,"operations":[\#(operations.joined(separator: ","))]}"#
@@ -118,7 +119,7 @@ struct OperationRulesTests {
   }
 
   @Test(
-    "G22: a file that cannot be used is refused with its mistake",
+    "a file that cannot be used is refused with its mistake", .rule("gateway.22"),
     arguments: [
       ("[", "it is not JSON"), ("[]", "it is a JSON array"), (#"{"a":1}"#, "the id \"a\" has no text"),
       (#"{"a":"{ b"}"#, "not a GraphQL document"), (#"{"a":"type T { b: Int }"}"#, "not a GraphQL document"),
@@ -137,7 +138,8 @@ struct OperationRulesTests {
   }
 
   @Test(
-    "G22: an unlisted operation is logged once a minute with the first digits of its SHA-256, and at most 1,000 are remembered")
+    "an unlisted operation is logged once a minute with the first digits of its SHA-256, and at most 1,000 are remembered",
+    .rule("gateway.22"))
   func logging() throws {
     let lines = LogLines()
     let clock = TestClock()
@@ -176,7 +178,8 @@ struct OperationRulesTests {
     }
   }
 
-  @Test("G23: an operation above a limit is refused with 400, the limit and what was found; one at the limit runs")
+  @Test(
+    "an operation above a limit is refused with 400, the limit and what was found; one at the limit runs", .rule("gateway.23"))
   func eachLimit() {
     let query = "{ x: a @d { b { c } } ...f } fragment f on T { y: d e }"
     let table: [(code: String, found: Int, WritableKeyPath<OperationLimits, Int?>)] = [
@@ -194,7 +197,7 @@ struct OperationRulesTests {
     #expect(refusal(query, limits { $0.tokens = 25 }) == nil)
   }
 
-  @Test("G23: with limits a document has 15,000 tokens at most, and no other limit applies by itself")
+  @Test("with limits a document has 15,000 tokens at most, and no other limit applies by itself", .rule("gateway.23"))
   func defaults() {
     let many = "{ \(String(repeating: "a ", count: 15_000)) }"
     #expect(refusal(many, limits { _ in })?.code == "MAX_TOKENS_LIMIT")
@@ -202,7 +205,9 @@ struct OperationRulesTests {
     #expect(refusal("{ \(String(repeating: "a ", count: 14_998)) }", limits { _ in }) == nil)
   }
 
-  @Test("G23: 30 fragments that each spread the next one twice are refused, a cycle is 400, and first: $n counts with its value")
+  @Test(
+    "30 fragments that each spread the next one twice are refused, a cycle is 400, and first: $n counts with its value",
+    .rule("gateway.23"))
   func hostile() {
     var text = "{ ...f0 }"
     for index in 0..<30 { text += " fragment f\(index) on T { ...f\(index + 1) ...f\(index + 1) }" }
@@ -215,7 +220,7 @@ struct OperationRulesTests {
     #expect(refusal("query ($n: Int) { a(first: $n) { b } }", limits { $0.cost = 1000 }, variables: ["n": 999]) == nil)
   }
 
-  @Test("G23: with warn-only an operation above a limit runs and is counted")
+  @Test("with warn-only an operation above a limit runs and is counted", .rule("gateway.23"))
   func warnings() {
     let rules = limits {
       $0.depth = 1
@@ -230,7 +235,7 @@ struct OperationRulesTests {
     #expect(text.text.contains(#"carabiner_operation_limits_exceeded_total{limit="depth",outcome="refused"} 0"#))
   }
 
-  @Test("G23: introspection: false refuses __schema and __type, and lets __typename pass")
+  @Test("introspection: false refuses __schema and __type, and lets __typename pass", .rule("gateway.23"))
   func introspection() {
     let rules = OperationRules(allowsIntrospection: false)
     for query in [
@@ -241,7 +246,7 @@ struct OperationRulesTests {
     #expect(outcome(#"{"query":"{ __typename }"}"#, rules) == "{ __typename }")
   }
 
-  @Test("G22, G23: the same rules hold for operations over WebSockets")
+  @Test("the same rules hold for operations over WebSockets", .rule("gateway.22", "gateway.23"))
   func webSockets() async throws {
     let policies = CurrentPolicy()
     policies.set(ClientPolicy(operations: OperationRules(list: try list(.document))))

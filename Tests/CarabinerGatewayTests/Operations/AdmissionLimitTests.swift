@@ -1,4 +1,5 @@
 import Synchronization
+import TestTools
 import Testing
 
 @testable import CarabinerGateway
@@ -13,7 +14,7 @@ struct AdmissionLimitTests {
     return limits
   }
 
-  @Test("G15: waiting operations begin at once if the limit grows, and fewer run after it shrinks")
+  @Test("waiting operations begin at once if the limit grows, and fewer run after it shrinks", .rule("gateway.15"))
   func concurrent() {
     let begun = Atomic(0)
     let admission = Admission(limits(1))
@@ -31,7 +32,7 @@ struct AdmissionLimitTests {
     #expect(admission.load == (0, 0))
   }
 
-  @Test("G15: a limit per client that comes, goes and comes again never shuts a client out")
+  @Test("a limit per client that comes, goes and comes again never shuts a client out", .rule("gateway.15"))
   func perClient() {
     let admission = Admission(limits(10))
     func enter() -> Bool { if case .begun = admission.enter("a", begin: {}) { true } else { false } }

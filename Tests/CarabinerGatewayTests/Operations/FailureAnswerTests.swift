@@ -1,5 +1,6 @@
 import Carabiner
 import CarabinerWire
+import TestTools
 import Testing
 
 @testable import CarabinerGateway
@@ -18,13 +19,13 @@ struct FailureAnswerTests {
     return try JSONValue(parsing: answer.json)["errors"]?[0]
   }
 
-  @Test("G21: without a message for clients, the gateway's own message is sent")
+  @Test("without a message for clients, the gateway's own message is sent", .rule("gateway.21"))
   func none() throws {
     #expect(
       try error(Refused()) == ["message": "the gateway refuses this", "extensions": ["code": "FORBIDDEN"]])
   }
 
-  @Test("G21: message and detail have neither secrets nor control characters, and the code stays")
+  @Test("message and detail have neither secrets nor control characters, and the code stays", .rule("gateway.21"))
   func cleaned() throws {
     let refused = Refused(
       refusalMessage: "no\u{0}\n\u{85} to\u{7}ken for you", refusalDetail: #"{"token":["a token","\u0000b",1,null]}"#)
@@ -35,7 +36,7 @@ struct FailureAnswerTests {
       ])
   }
 
-  @Test("G8, G11: an upstream that cannot take a request: 503 with its code, and Retry-After: 1")
+  @Test("an upstream that cannot take a request: 503 with its code, and Retry-After: 1", .rule("gateway.8", "gateway.11"))
   func upstream() throws {
     for code in UpstreamRefusal.Code.allCases {
       let answer = FailureAnswer(UpstreamRefusal(code, upstream: "main")) { $0 }
@@ -73,19 +74,21 @@ struct FailureAnswerTests {
     #expect((answer.status, answer.code) == (status, code))
   }
 
-  @Test("G21: a message is cut after 500 scalars")
+  @Test("a message is cut after 500 scalars", .rule("gateway.21"))
   func cut() throws {
     let message = try error(Refused(refusalMessage: String(repeating: "é", count: 600)))?["message"]?.string
     #expect(message == String(repeating: "é", count: 500))
   }
 
-  @Test("G21: a detail that is not JSON is left out", arguments: ["{", "", "nothing", String(repeating: "[", count: 40)])
+  @Test(
+    "a detail that is not JSON is left out", .rule("gateway.21"),
+    arguments: ["{", "", "nothing", String(repeating: "[", count: 40)])
   func malformed(_ detail: String) throws {
     #expect(try error(Refused(refusalMessage: "no", refusalDetail: detail))?["extensions"] == ["code": "FORBIDDEN"])
   }
 
   @Test(
-    "G21: only words of refusals with 400 to 499 and of 503 are for clients",
+    "only words of refusals with 400 to 499 and of 503 are for clients", .rule("gateway.21"),
     arguments: [400, 404, 429, 499, 503, 500, 502, 504, 599])
   func statuses(_ status: Int) throws {
     let message = try error(Refused(refusalStatus: status, refusalMessage: "words", refusalDetail: "1"))

@@ -3,6 +3,7 @@ import CarabinerWire
 import Logging
 import NIOCore
 import NIOHTTP1
+import TestTools
 import Testing
 
 @testable import CarabinerGateway
@@ -71,7 +72,7 @@ struct CrossOriginTests {
     }
   }
 
-  @Test("G19: a flood of preflights takes no place of an operation, and each is answered")
+  @Test("a flood of preflights takes no place of an operation, and each is answered", .rule("gateway.19"))
   func flood() async throws {
     var limits = GatewayLimits.untimed
     (limits.maximumConcurrentOperations, limits.maximumWaitingOperations) = (1, 1)
@@ -84,7 +85,7 @@ struct CrossOriginTests {
     #expect(try await answers.text.matches(of: /HTTP\/1.1 204/).count == 501)
   }
 
-  @Test("G19: a preflight from a listed origin gets 204, and one from another origin 403 ORIGIN_REFUSED")
+  @Test("a preflight from a listed origin gets 204, and one from another origin 403 ORIGIN_REFUSED", .rule("gateway.19"))
   func preflights() async throws {
     let gateway = try await gateway(Self.rule("https://a.test", "https://*.b.test", credentials: true))
     for origin in ["https://a.test", "https://x.y.b.test"] {
@@ -107,7 +108,9 @@ struct CrossOriginTests {
     }
   }
 
-  @Test("G19: the response to a POST carries the allow fields for a listed origin only, and always varies with Origin")
+  @Test(
+    "the response to a POST carries the allow fields for a listed origin only, and always varies with Origin", .rule("gateway.19")
+  )
   func posts() async throws {
     let gateway = try await gateway(Self.rule("https://a.test", exposed: ["x-cache", "x-request-id"]))
     let allowed = try await post(gateway, "Origin: https://a.test")
@@ -123,7 +126,7 @@ struct CrossOriginTests {
     }
   }
 
-  @Test("G19: with the origin * alone, every page is allowed and responses do not vary with Origin")
+  @Test("with the origin * alone, every page is allowed and responses do not vary with Origin", .rule("gateway.19"))
   func universal() async throws {
     let gateway = try await gateway(Self.rule("*", headers: ["content-type"]))
     let text = try await post(gateway, "Origin: https://b.test")
@@ -134,7 +137,7 @@ struct CrossOriginTests {
     #expect(asked.contains("Access-Control-Allow-Headers: content-type\r\n") && !asked.contains("x-other"))
   }
 
-  @Test("G19: without serve.cors, OPTIONS is 405 and no response has a field for browsers")
+  @Test("without serve.cors, OPTIONS is 405 and no response has a field for browsers", .rule("gateway.19"))
   func unconfigured() async throws {
     let gateway = try await gateway(nil)
     let text = try await preflight(gateway, "Origin: https://a.test", "Access-Control-Request-Method: POST")
@@ -142,14 +145,14 @@ struct CrossOriginTests {
     #expect(fields(try await post(gateway, "Origin: https://a.test")) == ["Vary: Accept"])
   }
 
-  @Test("G19: OPTIONS without Access-Control-Request-Method is not a preflight and gets 405")
+  @Test("OPTIONS without Access-Control-Request-Method is not a preflight and gets 405", .rule("gateway.19"))
   func plainOptions() async throws {
     let gateway = try await gateway(Self.rule("https://a.test"))
     let text = try await preflight(gateway, "Origin: https://a.test")
     #expect(text.hasPrefix("HTTP/1.1 405") && text.contains("Access-Control-Allow-Origin: https://a.test\r\n"), "\(text)")
   }
 
-  @Test("G19: a preflight counts for no rate, and a 429 and a 503 carry the allow fields")
+  @Test("a preflight counts for no rate, and a 429 and a 503 carry the allow fields", .rule("gateway.19"))
   func refusals() async throws {
     var limits = GatewayLimits.untimed
     limits.rate = RequestRate("1/h")
@@ -172,7 +175,7 @@ struct CrossOriginTests {
       "\(overloaded)")
   }
 
-  @Test("G19: a response to a request that is too large carries the allow fields too")
+  @Test("a response to a request that is too large carries the allow fields too", .rule("gateway.19"))
   func tooLarge() async throws {
     var limits = GatewayLimits.untimed
     limits.maximumBodyBytes = 4
@@ -184,7 +187,7 @@ struct CrossOriginTests {
   }
 
   @Test(
-    "G19: a page of a listed origin may open a WebSocket, without its cookies unless credentials are allowed",
+    "a page of a listed origin may open a WebSocket, without its cookies unless credentials are allowed", .rule("gateway.19"),
     arguments: [false, true])
   func webSockets(credentials: Bool) throws {
     let policies = CurrentPolicy()

@@ -1,5 +1,6 @@
 import Carabiner
 import CarabinerWire
+import TestTools
 import Testing
 
 @testable import CarabinerGateway
@@ -11,7 +12,7 @@ struct ForwardedForTests {
     return ForwardedFor.client(values) { address in networks.contains { $0.contains(address) } }
   }
 
-  @Test("G17: it is the rightmost address that is not a trusted proxy")
+  @Test("it is the rightmost address that is not a trusted proxy", .rule("gateway.17"))
   func rightmost() throws {
     #expect(try client("192.0.2.1") == "192.0.2.1")
     #expect(try client("198.51.100.9, 192.0.2.1, 10.1.1.1") == "192.0.2.1")
@@ -22,12 +23,12 @@ struct ForwardedForTests {
     #expect(try client("192.0.2.1:4711, [2001:db8:ffff::1]:80, [2001:db8:ffff::2]") == "192.0.2.1")
   }
 
-  @Test("G17: if all are trusted proxies, it is the leftmost one")
+  @Test("if all are trusted proxies, it is the leftmost one", .rule("gateway.17"))
   func allTrusted() throws {
     #expect(try client("10.0.0.1, 10.0.0.2") == "10.0.0.1")
   }
 
-  @Test("G17: text that is not an address ends the search, so a client cannot hide behind it")
+  @Test("text that is not an address ends the search, so a client cannot hide behind it", .rule("gateway.17"))
   func malformed() throws {
     #expect(try client("192.0.2.1, unknown, 10.0.0.2") == "10.0.0.2")
     #expect(try client("192.0.2.1, unknown") == nil)
@@ -38,7 +39,7 @@ struct ForwardedForTests {
     #expect(try client("010.0.0.1") == nil)
   }
 
-  @Test("G17: the upstream gets the list that a trusted proxy continued, and nothing that another client claims")
+  @Test("the upstream gets the list that a trusted proxy continued, and nothing that another client claims", .rule("gateway.17"))
   func fields() {
     let sent: HTTPHeaders = [
       "Host": "gateway.test", "X-Forwarded-For": "192.0.2.1", "X-Forwarded-Proto": "https", "X-Forwarded-Host": "shop.test",

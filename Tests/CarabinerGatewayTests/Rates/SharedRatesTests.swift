@@ -1,4 +1,5 @@
 import Synchronization
+import TestTools
 import Testing
 
 @testable import CarabinerGateway
@@ -46,7 +47,7 @@ struct SharedRatesTests {
   /// How many of some requests pass.
   private func passed(_ count: Int, _ gateway: SharedRates) -> Int { (0..<count).count { _ in passes(gateway) } }
 
-  @Test("R22: a window has 10 s, or the time in which a burst is used up if that is longer")
+  @Test("a window has 10 s, or the time in which a burst is used up if that is longer", .rule("redis.22"))
   func windows() throws {
     let stand = Stand()
     #expect(try stand.gateway("100/s").window == 10_000)
@@ -55,7 +56,8 @@ struct SharedRatesTests {
     #expect(try stand.gateway("3600/h", burst: 1).window == 10_000)
   }
 
-  @Test("R22: what another gateway counted is refused here behind the next round, and the wait is that of the windows")
+  @Test(
+    "counts of another gateway lead to refusals after the next round, and the wait is that of the windows", .rule("redis.22"))
   func counted() throws {
     let stand = Stand()
     let (one, other) = (try stand.gateway("10/s"), try stand.gateway("10/s", error: 3_600_000))
@@ -76,7 +78,7 @@ struct SharedRatesTests {
     #expect(passes(one))
   }
 
-  @Test("R22: the last window counts as far as it overlaps, so no burst passes at the border of windows")
+  @Test("the last window counts as far as it overlaps, so no burst passes at the border of windows", .rule("redis.22"))
   func border() throws {
     let stand = Stand()
     let gateway = try stand.gateway("10/s")
@@ -94,7 +96,8 @@ struct SharedRatesTests {
     #expect(passed(200, gateway) == 100)
   }
 
-  @Test("R22: four gateways and a client with eight times the rate: at most a tenth passes beyond it in each window")
+  @Test(
+    "four gateways and a client with eight times the rate: at most a tenth passes beyond it in each window", .rule("redis.22"))
   func storm() throws {
     let stand = Stand()
     let gateways = try (0..<4).map { _ in try stand.gateway("100/s") }
@@ -113,7 +116,7 @@ struct SharedRatesTests {
     #expect(windows.reduce(0, +) <= 4400, "\(windows)")
   }
 
-  @Test("R22: while rounds fail nothing is refused, and counts that were not sent are sent later")
+  @Test("while rounds fail nothing is refused, and counts that were not sent are sent later", .rule("redis.22"))
   func away() throws {
     let stand = Stand()
     let gateway = try stand.gateway("1/s")
@@ -136,7 +139,7 @@ struct SharedRatesTests {
     #expect(passed(5, gateway) == 5)
   }
 
-  @Test("R22: counts of a window that ends before its round are added to that window")
+  @Test("counts of a window that ends before its round are added to that window", .rule("redis.22"))
   func late() throws {
     let stand = Stand()
     let gateway = try stand.gateway("10/s")
@@ -153,7 +156,7 @@ struct SharedRatesTests {
     #expect(stand.answers(round).map(\.last) == [90])
   }
 
-  @Test("R22: a clock of the server that is set back does not keep clients out")
+  @Test("a clock of the server that is set back does not keep clients out", .rule("redis.22"))
   func setBack() throws {
     let stand = Stand()
     let gateway = try stand.gateway("1/s")
@@ -169,7 +172,7 @@ struct SharedRatesTests {
     #expect(passed(20, gateway) == 10)
   }
 
-  @Test("R22: an operation that is more than a window may have can begin behind empty windows only")
+  @Test("an operation that is more than a window may have can begin behind empty windows only", .rule("redis.22"))
   func large() throws {
     let stand = Stand()
     let gateway = try stand.gateway("1/s")
@@ -180,7 +183,7 @@ struct SharedRatesTests {
     #expect(passes(gateway, 50))
   }
 
-  @Test("R22: no more clients are counted than the maximum, and those of earlier windows are forgotten")
+  @Test("no more clients are counted than the maximum, and those of earlier windows are forgotten", .rule("redis.22"))
   func bounded() throws {
     let stand = Stand()
     let gateway = try stand.gateway("1/s", maximumClients: 50)
@@ -198,7 +201,7 @@ struct SharedRatesTests {
     #expect(gateway.beginRound()?.entries.isEmpty ?? true)
   }
 
-  @Test("R22: a round has no more clients than the maximum; the others follow")
+  @Test("a round has no more clients than the maximum; the others follow", .rule("redis.22"))
   func divided() throws {
     let stand = Stand()
     let gateway = try stand.gateway("1/s", maximumClients: 20_000)

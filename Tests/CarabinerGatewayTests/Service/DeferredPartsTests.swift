@@ -1,6 +1,7 @@
 import Carabiner
 import CarabinerWire
 import Foundation
+import TestTools
 import Testing
 
 @testable import CarabinerGateway
@@ -197,7 +198,7 @@ struct DeferredPartsTests {
           parsing: Array(#"{"data":{"secret":"***","other":{"secret":"t"},"list":["***"]},"path":["a"],"label":"S"}"#.utf8)))
   }
 
-  @Test("K10: the server's first result after a cached one that lacks fragments is sent as a whole")
+  @Test("the server's first result after a cached one that lacks fragments is sent as a whole", .rule("detail.10"))
   func afterCachedResult() throws {
     var parts = DeferredParts()
     var cached = try GraphQLResponse<DynamicOperation>(json: ["data": ["a": ["id": 1]]], source: .cache)

@@ -3,6 +3,7 @@ import NIOCore
 import NIOPosix
 import ScriptedServer
 import Synchronization
+import TestTools
 import Testing
 
 @testable import CarabinerGateway
@@ -33,7 +34,9 @@ private final class LoopRecorder: Sendable {
 
 @Suite("Large requests to operations")
 struct LargeRequestTests {
-  @Test("C3, G23: a request above 64 KiB is read on another thread than the connection's, a smaller one on the connection's")
+  @Test(
+    "a request above 64 KiB is read on another thread than the connection's, a smaller one on the connection's",
+    .rule("convention.3", "gateway.23"))
   func thread() async throws {
     // A refusal is logged on the thread that has read the request.
     let recorder = LoopRecorder()

@@ -1,17 +1,18 @@
 import CarabinerGenerator
 import Foundation
+import TestTools
 import Testing
 
 @testable import CarabinerGeneration
 
 @Suite("Generation: new configurations")
 struct ConversionTests {
-  @Test("generate.13: a new configuration is valid")
+  @Test("a new configuration is valid", .rule("generate.13"))
   func least() throws {
     #expect(try GenerationSettings(reading: NewConfiguration().text, file: "").folder == "Generated")
   }
 
-  @Test("generate.13: settings of apollo-codegen-config.json are converted, and each without a counterpart is listed")
+  @Test("settings of apollo-codegen-config.json are converted, and each without a counterpart is listed", .rule("generate.13"))
   func apollo() throws {
     let json = """
       {
@@ -48,7 +49,7 @@ struct ConversionTests {
   }
 
   @Test(
-    "generate.13: the settings of test mocks are converted, with the module that the other code is in",
+    "the settings of test mocks are converted, with the module that the other code is in", .rule("generate.13"),
     arguments: [
       (
         #"{"absolute": {"path": "Tests/Mocks"}}"#, #"{"embeddedInTarget": {"name": "App"}}"#, "Tests/Mocks/Mocks.graphql.swift",
@@ -66,12 +67,12 @@ struct ConversionTests {
     #expect(!new.unconverted.contains { $0.contains("testMocks") })
   }
 
-  @Test("generate.13: a text that is not a JSON object is a fault", arguments: ["", "[]", "{"])
+  @Test("a text that is not a JSON object is a fault", .rule("generate.13"), arguments: ["", "[]", "{"])
   func malformed(_ text: String) throws {
     #expect(throws: GeneratorError.self) { try NewConfiguration(converting: text, file: "a.json") }
   }
 
-  @Test("generate.14: an existing configuration is not replaced")
+  @Test("an existing configuration is not replaced", .rule("generate.14"))
   func existing() throws {
     let project = try Project()
     #expect(try !NewConfiguration().create(at: project.request.configuration))

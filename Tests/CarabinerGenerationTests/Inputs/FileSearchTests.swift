@@ -17,7 +17,7 @@ struct FileSearchTests {
   }
 
   @Test(
-    "generate.13: two stars match any folders, one star a part of a name",
+    "two stars match any folders, one star a part of a name", .rule("generate.13"),
     arguments: [
       ("**/*.graphql", ["a.graphql", "x/b.graphql", "x/y/c.graphql"]), ("*.graphql", ["a.graphql"]),
       ("x/*.graphql", ["x/b.graphql"]), ("./x/**/*.graphql", ["x/b.graphql", "x/y/c.graphql"]),
@@ -31,7 +31,7 @@ struct FileSearchTests {
     #expect(try search.files(matching: PathGlob(pattern)) == expected)
   }
 
-  @Test("generate.13: links to files are files, and links to folders are not followed")
+  @Test("links to files are files, and links to folders are not followed", .rule("generate.13"))
   func links() throws {
     let folder = try folder(["x/b.graphql"])
     try FileManager.default.createSymbolicLink(
@@ -42,7 +42,7 @@ struct FileSearchTests {
     #expect(try search.files(matching: PathGlob("**/*.graphql")) == ["l.graphql", "x/b.graphql"])
   }
 
-  @Test("generate.13: folders that are nested too deeply are a fault")
+  @Test("folders that are nested too deeply are a fault", .rule("generate.13"))
   func depth() throws {
     let folder = try folder([String(repeating: "d/", count: FileSearch.maximumDepth + 1) + "a.graphql"])
     var search = FileSearch(root: folder.url.path)

@@ -1,12 +1,13 @@
 import CarabinerGeneration
 import Foundation
+import TestTools
 import Testing
 
 @Suite("Generation: files")
 struct OutputTests {
   private let query = "query A { book { title genre } }\n"
 
-  @Test("generate.14: the first run writes all files, and a run over unchanged inputs writes nothing")
+  @Test("the first run writes all files, and a run over unchanged inputs writes nothing", .rule("generate.14"))
   func incremental() throws {
     let project = try Project(["Queries/A.graphql": query, "B.graphql": "query B { book { title } }"])
     let names = ["A.graphql", "B.graphql", "SchemaConfiguration.graphql", "SchemaTypes.graphql"].map { "Generated/\($0).swift" }
@@ -27,7 +28,7 @@ struct OutputTests {
     return "\(file.lastPathComponent) \(attributes[.systemFileNumber] ?? 0) \(attributes[.modificationDate] ?? 0)"
   }
 
-  @Test("generate.14: a check names the files that would change, and writes nothing")
+  @Test("a check names the files that would change, and writes nothing", .rule("generate.14"))
   func check() throws {
     let project = try Project(["A.graphql": query])
     #expect(try project.generate(writing: false).written.count == 3)
@@ -41,7 +42,7 @@ struct OutputTests {
     #expect(project.exists("Generated/A.graphql.swift"))
   }
 
-  @Test("generate.14: a file without a source is removed, and only if it was generated")
+  @Test("a file without a source is removed, and only if it was generated", .rule("generate.14"))
   func removed() throws {
     let project = try Project([
       "A.graphql": query, "B.graphql": "query B { book { title } }", "C.graphql": "query C { book { title } }",
@@ -61,7 +62,7 @@ struct OutputTests {
     #expect(try project.generate() == ([], []))
   }
 
-  @Test("generate.14: a file of a developer is not replaced")
+  @Test("a file of a developer is not replaced", .rule("generate.14"))
   func foreign() throws {
     let project = try Project(["A.graphql": query, "Generated/A.graphql.swift": "let mine = 1\n"])
     let problems = try project.problems()
@@ -70,7 +71,7 @@ struct OutputTests {
     #expect(!project.exists("Generated/SchemaTypes.graphql.swift"))
   }
 
-  @Test("generate.13: files are beside their documents on request, and removed there")
+  @Test("files are beside their documents on request, and removed there", .rule("generate.13"))
   func besideDocuments() throws {
     let settings =
       "schema: schema.graphqls\ndocuments: ['**/*.graphql']\noutput: {folder: Schema, beside-documents: true}\n"
@@ -83,7 +84,8 @@ struct OutputTests {
     #expect(try project.generate().removed == ["B.graphql.swift"])
   }
 
-  @Test("generate.13: the list of documents for servers is written where it is named", arguments: ["apollo", "texts-by-id"])
+  @Test(
+    "the list of documents for servers is written where it is named", .rule("generate.13"), arguments: ["apollo", "texts-by-id"])
   func manifest(_ format: String) throws {
     let settings = """
       schema: schema.graphqls
@@ -97,7 +99,7 @@ struct OutputTests {
     #expect(try project.generate().removed == ["lists/m.json"])
   }
 
-  @Test("generate.12: mocks are written in their own folder, and removed there")
+  @Test("mocks are written in their own folder, and removed there", .rule("generate.12"))
   func mocks() throws {
     let settings = "schema: schema.graphqls\ndocuments: '*.graphql'\noutput: {folder: Generated, mocks: Tests/Mocks}\n"
     let project = try Project(["A.graphql": query], settings: settings)
@@ -111,7 +113,7 @@ struct OutputTests {
     #expect(try project.generate().removed == ["Tests/Mocks/Mocks.graphql.swift"])
   }
 
-  @Test("generate.14: a schema or a document with a fault changes no file")
+  @Test("a schema or a document with a fault changes no file", .rule("generate.14"))
   func faults() throws {
     let project = try Project(["A.graphql": query])
     try project.generate()
@@ -126,7 +128,7 @@ struct OutputTests {
     #expect(try project.text("Generated/A.graphql.swift") == text)
   }
 
-  @Test("generate.13: a pattern that matches nothing is a fault at its place")
+  @Test("a pattern that matches nothing is a fault at its place", .rule("generate.13"))
   func nothing() throws {
     let settings = "schema: schema.graphqls\ndocuments: [a.graphql, '**/*.gql']\noutput: {folder: Generated}\n"
     let project = try Project(settings: settings)
@@ -136,7 +138,7 @@ struct OutputTests {
     #expect(problems.last?.hasPrefix("carabiner-generate.yaml:2:24: error: no document matches **/*.gql") == true)
   }
 
-  @Test("generate.13: two documents with one name, and a document with the name of a generated file, are faults")
+  @Test("two documents with one name, and a document with the name of a generated file, are faults", .rule("generate.13"))
   func sameNames() throws {
     let project = try Project([
       "a/A.graphql": query, "b/A.graphql": "query B { book { title } }", "SchemaTypes.graphql": "query C { book { title } }",
@@ -148,7 +150,7 @@ struct OutputTests {
   }
 
   @Test(
-    "generate.13: two outputs with one path are a fault, and nothing is written",
+    "two outputs with one path are a fault, and nothing is written", .rule("generate.13"),
     arguments: ["manifest: Generated/A.graphql.swift", "manifest: Generated/../Generated/Mocks.graphql.swift, mocks: Generated"])
   func sameOutputs(_ setting: String) throws {
     let settings = "schema: schema.graphqls\ndocuments: '*.graphql'\noutput: {folder: Generated, \(setting)}\n"
@@ -161,7 +163,8 @@ struct OutputTests {
   }
 
   @Test(
-    "generate.14: a folder that cannot be written is a fault, and nothing is written", arguments: ["/proc/carabiner", "taken"])
+    "a folder that cannot be written is a fault, and nothing is written", .rule("generate.14"),
+    arguments: ["/proc/carabiner", "taken"])
   func noPermission(_ folder: String) throws {
     let settings = "schema: schema.graphqls\ndocuments: '*.graphql'\noutput: {folder: Generated, manifest: \(folder)/m.json}\n"
     let project = try Project(["A.graphql": query, "taken": ""], settings: settings)
@@ -170,7 +173,7 @@ struct OutputTests {
     #expect(!project.exists("Generated/A.graphql.swift"))
   }
 
-  @Test("generate.13: a schema with the ending of documents is not a document")
+  @Test("a schema with the ending of documents is not a document", .rule("generate.13"))
   func schemaAsDocument() throws {
     let project = try Project(
       ["A.graphql": query, "schema.graphql": Project.schema],

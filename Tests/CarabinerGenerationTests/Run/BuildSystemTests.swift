@@ -1,10 +1,12 @@
 import CarabinerGeneration
 import Foundation
+import TestTools
 import Testing
 
 @Suite("Generation: builds")
 struct BuildSystemTests {
-  @Test("generate.15: each file that a build expects is there, also without declarations, and faults have absolute paths")
+  @Test(
+    "each file that a build expects is there, also without declarations, and faults have absolute paths", .rule("generate.15"))
   func declaredFiles() throws {
     var project = try Project(
       ["A.graphql": "query A { book { title } }", "Empty.graphql": "# later\n"],

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Generation: large inputs")
 struct LargeInputTests {
-  @Test("generate.14: 10,000 operations in one file are generated", .timeLimit(.minutes(5)))
+  @Test("10,000 operations in one file are generated", .rule("generate.14"), .timeLimit(.minutes(5)))
   func manyOperations() throws {
     let text = (0..<10_000).map { "query Q\($0) { book { title } }\n" }.joined()
     let project = try Project(["A.graphql": text])
@@ -12,7 +12,7 @@ struct LargeInputTests {
     #expect(try project.text("Generated/A.graphql.swift").contains("struct Q9999Query: GraphQLQuery"))
   }
 
-  @Test("generate.14: a document of 5 MB is generated", .timeLimit(.minutes(5)))
+  @Test("a document of 5 MB is generated", .rule("generate.14"), .timeLimit(.minutes(5)))
   func largeDocument() throws {
     let comment = "# " + String(repeating: "x", count: 98) + "\n"
     let fields = (0..<20_000).map { "a\($0): title\n" }.joined()
@@ -21,7 +21,7 @@ struct LargeInputTests {
     #expect(try project.problems().isEmpty)
   }
 
-  @Test("generate.14: an enumeration of 5,000 values is generated", .timeLimit(.minutes(5)))
+  @Test("an enumeration of 5,000 values is generated", .rule("generate.14"), .timeLimit(.minutes(5)))
   func largeEnumeration() throws {
     let values = (0..<5000).map { "VALUE_\($0)" }.joined(separator: " ")
     let project = try Project(["A.graphql": "query A { book { genre } }"])
@@ -30,7 +30,9 @@ struct LargeInputTests {
     #expect(try project.text("Generated/SchemaTypes.graphql.swift").contains("case value4999 = \"VALUE_4999\""))
   }
 
-  @Test("generate.16: a change of one of 1,000 documents over a schema of 70,000 lines writes one file", .timeLimit(.minutes(5)))
+  @Test(
+    "a change of one of 1,000 documents over a schema of 70,000 lines writes one file", .rule("generate.16"),
+    .timeLimit(.minutes(5)))
   func manyDocuments() throws {
     func document(_ number: Int, _ fields: String = "id name") -> String {
       "query Q\(number) { objects\(1 + number % 500)(filter: {text: \"a\"}) { \(fields) } }"
@@ -43,7 +45,7 @@ struct LargeInputTests {
     #expect(try project.generate() == (["Generated/Q7.graphql.swift"], []))
   }
 
-  @Test("generate.14: documents beyond the limit are a fault")
+  @Test("documents beyond the limit are a fault", .rule("generate.14"))
   func tooLarge() throws {
     let project = try Project(["A.graphql": String(repeating: " ", count: 65 << 20)])
     let problems = try project.problems()

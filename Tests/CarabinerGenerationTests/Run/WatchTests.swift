@@ -1,5 +1,6 @@
 import CarabinerGeneration
 import Synchronization
+import TestTools
 import Testing
 
 @Suite("Generation: watch")
@@ -13,7 +14,7 @@ struct WatchTests {
     return false
   }
 
-  @Test("generate.14: a watch generates again after changes, and a fault does not end it", .timeLimit(.minutes(2)))
+  @Test("a watch generates again after changes, and a fault does not end it", .rule("generate.14"), .timeLimit(.minutes(2)))
   func watch() async throws {
     let project = try Project(["A.graphql": "query A { book { title } }"])
     let run = GenerationRun(project.request)

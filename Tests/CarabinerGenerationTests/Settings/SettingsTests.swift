@@ -1,4 +1,5 @@
 import CarabinerGenerator
+import TestTools
 import Testing
 
 @testable import CarabinerGeneration
@@ -16,7 +17,7 @@ struct SettingsTests {
     }
   }
 
-  @Test("generate.13: the least configuration has a schema, documents and an output folder")
+  @Test("the least configuration has a schema, documents and an output folder", .rule("generate.13"))
   func least() throws {
     let settings = try settings("schema: [schema.graphqls]\ndocuments: ['**/*.graphql']\noutput: {folder: Generated}\n")
     #expect(settings.schema == .language([PlacedText("schema.graphqls", line: 1, column: 10)]))
@@ -26,7 +27,7 @@ struct SettingsTests {
     #expect(settings.generator == GeneratorConfiguration())
   }
 
-  @Test("generate.13: every key has its effect")
+  @Test("every key has its effect", .rule("generate.13"))
   func allKeys() throws {
     let settings = try settings(
       """
@@ -69,7 +70,7 @@ struct SettingsTests {
   }
 
   @Test(
-    "generate.13: a fault has line, column and remedy",
+    "a fault has line, column and remedy", .rule("generate.13"),
     arguments: [
       ("", "c.yaml:1:1: error: the configuration is empty; begin with schema: [schema.graphqls]"),
       ("schema: a\nschema: b\n", "c.yaml:1:1: error: the key schema occurs twice in one object; remove one of them"),
@@ -113,13 +114,13 @@ struct SettingsTests {
     #expect(found.contains { $0.hasPrefix(problem) }, "\(found)")
   }
 
-  @Test("generate.13: deep and large values are faults and not traps")
+  @Test("deep and large values are faults and not traps", .rule("generate.13"))
   func badInput() throws {
     #expect(try problems("schema: " + String(repeating: "[", count: 10_000)).count == 1)
     #expect(try problems(String(repeating: "a", count: 1_000_000)).count == 1)
   }
 
-  @Test("generate.13: the JSON Schema of configurations is JSON and knows each key")
+  @Test("the JSON Schema of configurations is JSON and knows each key", .rule("generate.13"))
   func schema() throws {
     let text = GenerationRequest.configurationSchema
     for key in [

@@ -1,5 +1,6 @@
 import CarabinerGenerator
 import CarabinerSchema
+import TestTools
 import Testing
 
 @Suite("Generator: problems")
@@ -14,7 +15,7 @@ struct ProblemsTests {
     }
   }
 
-  @Test("generate.1: faults name their file, line and column")
+  @Test("faults name their file, line and column", .rule("generate.1"))
   func places() throws {
     let found = try problems([
       ("b.graphql", "fragment F on Book {\n  titel\n}"), ("a.graphql", "query A { books { ...F } }\r\n"),
@@ -27,7 +28,7 @@ struct ProblemsTests {
   }
 
   @Test(
-    "generate.1: each fault names its place, what to do, and the other places",
+    "each fault names its place, what to do, and the other places", .rule("generate.1"),
     arguments: [
       ("query A { books { titel } }", "1:19: error: Book has no field titel (did you mean title?) [FieldsOnCorrectType]"),
       ("query A { books { zzzzzz } }", "1:19: error: Book has no field zzzzzz; correct the name, or fetch the schema again"),
@@ -56,25 +57,25 @@ struct ProblemsTests {
     #expect(!found.contains { $0.contains("Overlapping") && $0.contains("Book.x") }, "\(found)")
   }
 
-  @Test("generate.1: two operations of one name name both files")
+  @Test("two operations of one name name both files", .rule("generate.1"))
   func otherFile() throws {
     let found = try problems([("a.graphql", "query A { books { id } }"), ("b.graphql", "\n query A { books { id } }")])
     #expect(found.first?.hasSuffix("rename one [UniqueOperationNames], with b.graphql:2:8") == true, "\(found)")
   }
 
-  @Test("generate.1: each text that cannot be parsed has its fault")
+  @Test("each text that cannot be parsed has its fault", .rule("generate.1"))
   func syntax() throws {
     let found = try problems([("a.graphql", "query A {"), ("b.graphql", "query B { books { id } }"), ("c.graphql", "x")])
     #expect(found.map { $0.prefix(9) } == ["a.graphql", "c.graphql"], "\(found)")
   }
 
-  @Test("generate.1: an invalid schema is refused")
+  @Test("an invalid schema is refused", .rule("generate.1"))
   func schema() throws {
     let schema = try Schema(parsing: [SchemaSource(file: "s.graphqls", text: "type Query { a: B }")])
     #expect(try Sample.problems("query A { a }", schema: schema).first?.hasPrefix("s.graphqls:1:17: error: ") == true)
   }
 
-  @Test("generate.3: fragments with cycles, and thousands of levels, are problems and not traps")
+  @Test("fragments with cycles, and thousands of levels, are problems and not traps", .rule("generate.3"))
   func badInput() throws {
     #expect(try Sample.problems("query A { books { ...F } } fragment F on Book { ...G } fragment G on Book { ...F }") != [])
     let chain = (0..<5000).map { "fragment F\($0) on Book { id ...F\($0 + 1) }" }.joined(separator: "\n")
@@ -82,7 +83,7 @@ struct ProblemsTests {
     #expect(found.contains { $0.contains("nested deeper than") }, "\(found.prefix(3))")
   }
 
-  @Test("generate.3: fragments that would be read exponentially often are refused")
+  @Test("fragments that would be read exponentially often are refused", .rule("generate.3"))
   func readingCost() throws {
     let pairs = (0..<30).map { level in
       ["A", "B"].map { "fragment \($0)\(level) on Book { ...A\(level + 1) ...B\(level + 1) }" }
@@ -93,7 +94,7 @@ struct ProblemsTests {
       found.first?.hasPrefix("A.graphql:1:1: error: an object would have more than 100000 members") == true, "\(found.prefix(3))")
   }
 
-  @Test("generate.3: merging stays within its limit of steps")
+  @Test("merging stays within its limit of steps", .rule("generate.3"))
   func steps() throws {
     let pairs = (0..<20).map { level in
       ["A", "B"].map { "fragment \($0)\(level) on Book { related { ... on Book { ...A\(level + 1) ...B\(level + 1) } } }" }

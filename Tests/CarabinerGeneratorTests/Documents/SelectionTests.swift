@@ -1,6 +1,7 @@
 import CarabinerGenerator
 import CarabinerSchema
 import CarabinerWire
+import TestTools
 import Testing
 
 @Suite("Generator: operations and selection sets")
@@ -19,7 +20,7 @@ struct SelectionTests {
     return found.filter { !$0.hasPrefix("__typename") }
   }
 
-  @Test("generate.2: required, optional and default arguments have different types")
+  @Test("required, optional and default arguments have different types", .rule("generate.2"))
   func variables() throws {
     let text = try Sample.text(
       "query A($id: ID!, $size: Int, $names: [[String]!], $by: SearchBy = {title: \"a\"}, $n: Int! = 2) "
@@ -49,7 +50,7 @@ struct SelectionTests {
         """)
   }
 
-  @Test("generate.2: mutations and subscriptions have their kind in the name and the protocol")
+  @Test("mutations and subscriptions have their kind in the name and the protocol", .rule("generate.2"))
   func kinds() throws {
     let text = try Sample.text(
       "mutation Add($r: ReviewInput!) { addReview(review: $r) { stars } } subscription Added { reviewAdded { stars } } "
@@ -59,7 +60,7 @@ struct SelectionTests {
     #expect(text.contains("struct AllQuery: GraphQLQuery, GeneratedOperation {"))
   }
 
-  @Test("generate.3: lists keep their nullability, and elements are named in the singular")
+  @Test("lists keep their nullability, and elements are named in the singular", .rule("generate.3"))
   func lists() throws {
     #expect(
       try properties("query A { shelves { pages } books { price related { id } } }") == [
@@ -67,7 +68,7 @@ struct SelectionTests {
       ])
   }
 
-  @Test("generate.3: fields of fragments are merged, and those of other types are in views")
+  @Test("fields of fragments are merged, and those of other types are in views", .rule("generate.3"))
   func views() throws {
     let found = try properties(
       """
@@ -82,7 +83,7 @@ struct SelectionTests {
       ])
   }
 
-  @Test("generate.3: objects that only a fragment selects are of its type")
+  @Test("objects that only a fragment selects are of its type", .rule("generate.3"))
   func fragmentTypes() throws {
     let text = try Sample.text(
       "query A { books { ...B } } fragment B on Book { author { name } }")
@@ -90,20 +91,20 @@ struct SelectionTests {
     #expect(text.contains("var author: Author? { fragments.b.author }"))
   }
 
-  @Test("generate.3: a fragment of a fragment is read once, and reached from both")
+  @Test("a fragment of a fragment is read once, and reached from both", .rule("generate.3"))
   func nestedFragments() throws {
     let text = try Sample.text("query A { books { ...B } } fragment B on Book { ...C } fragment C on Book { id }")
     #expect(text.contains("var c: C { b.fragments.c }"))
   }
 
-  @Test("generate.4: a field with a condition is optional, unless it is selected without one")
+  @Test("a field with a condition is optional, unless it is selected without one", .rule("generate.4"))
   func conditions() throws {
     let text = "query A($a: Boolean!) { books { title @include(if: $a) pages @skip(if: $a) id id @include(if: $a) } }"
     #expect(
       try properties(text) == ["a: Bool", "books: [Book]", "title: String?", "pages: Int?", "id: ID"])
   }
 
-  @Test("generate.4: a fragment with a condition is a view")
+  @Test("a fragment with a condition is a view", .rule("generate.4"))
   func conditionalViews() throws {
     let found = try properties(
       """
@@ -113,7 +114,7 @@ struct SelectionTests {
     #expect(found.contains("asBookIfNotB: AsBookIfNotB?"))
   }
 
-  @Test("generate.4: constant conditions are folded")
+  @Test("constant conditions are folded", .rule("generate.4"))
   func constants() throws {
     let found = try properties(
       """
@@ -123,7 +124,7 @@ struct SelectionTests {
     #expect(found == ["a: Bool", "books: [Book]", "id: ID", "price: Double?", "type: GraphQLEnum<Type_Enum>?"])
   }
 
-  @Test("generate.5: a fragment with @defer is a property with a state")
+  @Test("a fragment with @defer is a property with a state", .rule("generate.5"))
   func deferred() throws {
     let text = try Sample.text(
       "query A { books { id ... @defer(label: \"more\") { pages } ...B @defer } } fragment B on Book { title }")
@@ -132,7 +133,7 @@ struct SelectionTests {
     #expect(!text.contains("  let title: String\n      let"))
   }
 
-  @Test("generate.10: the documents are listed in both formats of allow-lists")
+  @Test("the documents are listed in both formats of allow-lists", .rule("generate.10"))
   func persistedDocuments() throws {
     let document = "query A { books { id } } mutation B { addReview(review: {bookID: 1, stars: 1}) { text } }"
     let apollo = try Sample.file("list.json", document) { $0.persistedDocuments = .init(file: "list.json") }
@@ -147,7 +148,7 @@ struct SelectionTests {
     #expect(try Sample.text(document).contains("static let documentHash = \"\(byID.keys[0])\""))
   }
 
-  @Test("generate.10: the document has its fragments and __typename, and its hash")
+  @Test("the document has its fragments and __typename, and its hash", .rule("generate.10"))
   func document() throws {
     let text = try Sample.text(
       "\"x\" query A(\"y\" $id: ID!) { book(id: $id) { ...B } }\nfragment B on Book { title(s: \"a\\\"\") }",
@@ -158,7 +159,8 @@ struct SelectionTests {
   }
 
   @Test(
-    "generate.3: where a type narrows the field of an interface, the objects have the fields of both selections, in any order",
+    "where a type narrows the field of an interface, the objects have the fields of both selections, in any order",
+    .rule("generate.3"),
     arguments: [
       "node { id } ... on DepartureEdge { node { delay } }", "... on DepartureEdge { node { delay } } node { id }",
       "...F ... on DepartureEdge { node { delay } }", "node { id } ...G", "...F ...G",

@@ -2,6 +2,7 @@ import Carabiner
 import CarabinerGenerator
 import CarabinerSchema
 import GeneratedSample
+import TestTools
 import Testing
 
 @Suite("Generator: policies of the store")
@@ -20,7 +21,7 @@ struct StorePolicyTests {
   private func text(_ document: String) throws -> String { try Sample.text(document, schema: try Schema(parsing: schema)) }
 
   @Test(
-    "generate.10: the key fields of @typePolicy are in the sent document and in the type",
+    "the key fields of @typePolicy are in the sent document and in the type", .rule("generate.10"),
     arguments: [
       ("book { title }", "book { __typename isbn title }"), ("book { title isbn }", "book { __typename title isbn }"),
       ("book { isbn @include(if: $a) }", "book { __typename isbn isbn @include(if: $a) }"),
@@ -47,7 +48,7 @@ struct StorePolicyTests {
     #expect(!sent.contains("isbn") || text.contains("let isbn: ID?"))
   }
 
-  @Test("generate.10: key fields of different types are not selected in one place")
+  @Test("key fields of different types are not selected in one place", .rule("generate.10"))
   func conflict() throws {
     let schema = """
       directive @typePolicy(keyFields: String!) on OBJECT
@@ -60,14 +61,14 @@ struct StorePolicyTests {
     #expect(text.contains("any { __typename ... on A { a } ... on B { b } }"), "\(text)")
   }
 
-  @Test("generate.10: fragments have the key fields of their type")
+  @Test("fragments have the key fields of their type", .rule("generate.10"))
   func fragments() throws {
     let text = try text("fragment F on Book { title author { age } }")
     #expect(text.contains("fragment F on Book { __typename isbn title author { __typename first last age } }"))
     #expect(text.contains("  let isbn: ID?\n  let title: String?\n"))
   }
 
-  @Test("generate.11: the policies of the schema are a constant, with the key fields of interfaces for each object type")
+  @Test("the policies of the schema are a constant, with the key fields of interfaces for each object type", .rule("generate.11"))
   func constant() throws {
     #expect(CacheKeyPolicy.generated.keyFields == ["Data": ["id"]])
     #expect(CacheKeyPolicy.generated.fieldPolicies == ["Query.book": .init(type: "Book", keyArguments: ["id"])])
@@ -76,7 +77,7 @@ struct StorePolicyTests {
   }
 
   @Test(
-    "generate.11: a policy that does not fit the schema is a fault at its place",
+    "a policy that does not fit the schema is a fault at its place", .rule("generate.11"),
     arguments: [
       ("type Query { a: Int } extend type Query @typePolicy(keyFields: \"id\")", "names id, which Query lacks"),
       ("type Query { a: Int } extend type Query @typePolicy(keyFields: \"\")", "names no key field"),

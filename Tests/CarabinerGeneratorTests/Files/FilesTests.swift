@@ -1,6 +1,7 @@
 import CarabinerGenerator
 import CarabinerSchema
 import Foundation
+import TestTools
 import Testing
 
 @Suite("Generator: files")
@@ -9,7 +10,7 @@ struct FilesTests {
   /// compiles with the settings of this package.
   ///
   /// `CARABINER_RECORD=1 swift test` rewrites them.
-  @Test("generate.1: the files of a sample are those that are compiled as another module")
+  @Test("the files of a sample are those that are compiled as another module", .rule("generate.1"))
   func golden() throws {
     var configuration = GeneratorConfiguration()
     configuration.access = .public
@@ -37,7 +38,7 @@ struct FilesTests {
     #expect(Set(try FileManager.default.contentsOfDirectory(atPath: folder.path)) == Set(files.dropLast().map(\.name)))
   }
 
-  @Test("generate.1: documents in any order give the same files")
+  @Test("documents in any order give the same files", .rule("generate.1"))
   func deterministic() throws {
     let generator = CodeGenerator(schema: try Sample.schema())
     let documents = try Sample.documents()
@@ -51,7 +52,7 @@ struct FilesTests {
       ])
   }
 
-  @Test("generate.17: the text of an operation is at most 60 % of that of Apollo iOS 2")
+  @Test("the text of an operation is at most 60 % of that of Apollo iOS 2", .rule("generate.17"))
   func length() throws {
     let schema = try Schema(
       parsing: """
@@ -81,7 +82,7 @@ struct FilesTests {
     #expect(text.contains("asDroid") && text.utf8.count * 100 <= 5419 * 60, "\(text.utf8.count) bytes")
   }
 
-  @Test("generate.1: only types that documents use are generated")
+  @Test("only types that documents use are generated", .rule("generate.1"))
   func usedTypes() throws {
     let text = try Sample.text("query A { books { genre } }")
     #expect(text.contains("enum Genre: String"))
@@ -92,7 +93,8 @@ struct FilesTests {
     #expect(empty.isEmpty)
   }
 
-  @Test("generate.1: access and the module of the library are as configured", arguments: ["internal", "package", "public"])
+  @Test(
+    "access and the module of the library are as configured", .rule("generate.1"), arguments: ["internal", "package", "public"])
   func access(_ word: String) throws {
     let text = try Sample.text("query A { books { title } }") { configuration in
       configuration.access = GeneratorConfiguration.Access(rawValue: word) ?? .internal
@@ -102,7 +104,7 @@ struct FilesTests {
     #expect(text.contains("\n" + (word == "internal" ? "" : word + " ") + "struct AQuery: GraphQLQuery"))
   }
 
-  @Test("generate.8: descriptions are comments, and deprecations are attributes")
+  @Test("descriptions are comments, and deprecations are attributes", .rule("generate.8"))
   func documentation() throws {
     let text = try Sample.text(
       """

@@ -1,5 +1,6 @@
 import CarabinerGenerator
 import CarabinerSchema
+import TestTools
 import Testing
 
 @Suite("Generator: mocks")
@@ -22,7 +23,7 @@ struct MockFilesTests {
     }
   }
 
-  @Test("generate.12: a mock has a line for each field that documents select, and nothing of the others")
+  @Test("a mock has a line for each field that documents select, and nothing of the others", .rule("generate.12"))
   func small() throws {
     let text = try text("query A { books { title kind: __typename author { name } } }")
     #expect(
@@ -73,12 +74,12 @@ struct MockFilesTests {
         """)
   }
 
-  @Test("generate.12: without the setting, there is no file")
+  @Test("without the setting, there is no file", .rule("generate.12"))
   func absent() throws {
     #expect(try Sample.file("Mocks.swift", "query A { books { title } }") { _ in }.isEmpty)
   }
 
-  @Test("generate.12: the module of the generated code is imported with the access of the code")
+  @Test("the module of the generated code is imported with the access of the code", .rule("generate.12"))
   func imports() throws {
     let document = "query A { books { genre } }"
     #expect(try text(document, module: "Shop").contains("\nimport Carabiner\n@testable import Shop\n"))
@@ -87,7 +88,7 @@ struct MockFilesTests {
     #expect(try text(document) { $0.access = .package }.contains("\npackage struct Book: MockObject {\n"))
   }
 
-  @Test("generate.12: each type of an interface or a union has the fields that are selected on it, with its own types")
+  @Test("each type of an interface or a union has the fields that are selected on it, with its own types", .rule("generate.12"))
   func abstractTypes() throws {
     let text = try text(
       """
@@ -108,7 +109,7 @@ struct MockFilesTests {
     #expect(covariant.contains(#"let a = MockField<Mock<B>>("a")"#))
   }
 
-  @Test("generate.12: documents in any order give the same mocks")
+  @Test("documents in any order give the same mocks", .rule("generate.12"))
   func deterministic() throws {
     var configuration = GeneratorConfiguration()
     configuration.mocks = .init(file: "Mocks.swift")
@@ -119,7 +120,7 @@ struct MockFilesTests {
     for _ in 0..<5 { #expect(try generator.files(for: documents.shuffled()).last == mocks) }
   }
 
-  @Test("generate.12: one response key with two types in a mock is refused, and with one type it is a field")
+  @Test("one response key with two types in a mock is refused, and with one type it is a field", .rule("generate.12"))
   func aliases() throws {
     #expect(try problems("query A { books { a: title } } query B { books { a: id title } }").first?.contains(":1:") == true)
     #expect(
@@ -129,7 +130,7 @@ struct MockFilesTests {
     #expect(try problems("query A { node(id: 1) { a: id } } query B { books { a: id } }").isEmpty)
   }
 
-  @Test("generate.12: names that collide are refused with the key that renames them")
+  @Test("names that collide are refused with the key that renames them", .rule("generate.12"))
   func names() throws {
     let fields = "type Query { title: Int Title: Int }"
     #expect(

@@ -1,6 +1,7 @@
 import CarabinerWire
 import Foundation
 import GeneratedSample
+import TestTools
 import Testing
 
 @testable import Carabiner
@@ -11,7 +12,7 @@ struct MockValuesTests {
     try JSONDecoder().decode(Value.self, from: try JSONEncoder().encode(value))
   }
 
-  @Test("generate.12: the listing of the guide for embedding has the values that it sets")
+  @Test("the listing of the guide for embedding has the values that it sets", .rule("generate.12"))
   func guide() throws {
     let book = Mock<Book>(title: "Solaris")
     book.author = Mock<Person>(name: "Lem")
@@ -19,7 +20,7 @@ struct MockValuesTests {
     #expect(data.book?.title == "Solaris" && data.book?.author?.name == "Lem")
   }
 
-  @Test("generate.12: fields that are not set have values by their type, the same at each call")
+  @Test("fields that are not set have values by their type, the same at each call", .rule("generate.12"))
   func stableValues() throws {
     let data = try BookQuery.Data.from(Mock<Query>())
     let book = try #require(data.book)
@@ -37,7 +38,7 @@ struct MockValuesTests {
     #expect(try roundTrip(data) == data)
   }
 
-  @Test("generate.12: each operation and each fragment reads its data from mocks")
+  @Test("each operation and each fragment reads its data from mocks", .rule("generate.12"))
   func operations() throws {
     func check<Value: SelectionSet>(_ type: Value.Type, _ mock: any AnyMock) throws {
       for withConditional in [true, false] {
@@ -59,7 +60,7 @@ struct MockValuesTests {
     try check(BookQuery.Data.Book.Review.self, Mock<Review>())
   }
 
-  @Test("generate.12: fields that are set have their values, in the initializer or later")
+  @Test("fields that are set have their values, in the initializer or later", .rule("generate.12"))
   func givenValues() throws {
     let day = Date(timeIntervalSince1970: 1_769_860_800)
     let mock = Mock<Book>(
@@ -80,7 +81,7 @@ struct MockValuesTests {
     #expect((mock.cost, mock.lent, mock.isLent) == (2.5, day, nil as Bool?))
   }
 
-  @Test("generate.12: a field that is set to nil is null")
+  @Test("a field that is set to nil is null", .rule("generate.12"))
   func null() throws {
     let mock = Mock<Book>(title: "Eden")
     (mock.genre, mock.author, mock.printings) = (nil, nil, nil)
@@ -89,7 +90,7 @@ struct MockValuesTests {
     #expect(try roundTrip(book) == book)
   }
 
-  @Test("generate.12: mocks may refer to each other in circles")
+  @Test("mocks may refer to each other in circles", .rule("generate.12"))
   func circles() throws {
     let (author, book) = (Mock<Person>(name: "Lem"), Mock<Book>(title: "Eden"))
     author.books = [book, book]
@@ -97,7 +98,7 @@ struct MockValuesTests {
     #expect(try BookQuery.Data.Book.from(book).author?.books.map(\.title) == ["Eden", "Eden"])
   }
 
-  @Test("generate.12: an interface and a union have the first type of the schema, or any that is set")
+  @Test("an interface and a union have the first type of the schema, or any that is set", .rule("generate.12"))
   func abstractTypes() throws {
     #expect(try SearchQuery.Data.from(Mock<Query>()).search?.map { $0?.__typename } == ["Book"])
     let found: [(any AnyMock)?] = [Mock<Recording>(minutes: 3), nil, Mock<Person>(name: "Lem")]
@@ -108,7 +109,7 @@ struct MockValuesTests {
     #expect(try NodeQuery.Data.from(Mock<Query>()).node?.asBookIfNotShort?.related?[0]?.title == "title")
   }
 
-  @Test("generate.12: parts with @include, @skip and @defer are there, or left out on request")
+  @Test("parts with @include, @skip and @defer are there, or left out on request", .rule("generate.12"))
   func conditions() throws {
     let all = try NodeQuery.Data.from(Mock<Query>(node: Mock<Person>(name: "Lem"))).node
     #expect((all?.ifNotShort?.again, all?.asPerson?.fragments.author?.name) == ("again", "Lem"))
@@ -120,7 +121,7 @@ struct MockValuesTests {
     #expect(try BookQuery.Data.Book.from(mock, withConditional: false).published == nil)
   }
 
-  @Test("generate.12: fields with names of Swift can be set")
+  @Test("fields with names of Swift can be set", .rule("generate.12"))
   func words() throws {
     let words = Mock<WordsMock>(as: 1, await: 2, self: Mock(id: "7"), string: .case(.none), type: Mock(id: "8"))
     words.`super` = 3
@@ -148,7 +149,7 @@ struct MockValuesTests {
 
   private final class Other: AnyMock {}
 
-  @Test("generate.12: a mock that does not fit names the field, and what to do")
+  @Test("a mock that does not fit names the field, and what to do", .rule("generate.12"))
   func faults() throws {
     func message<Value: SelectionSet>(_ type: Value.Type, _ mock: any AnyMock) -> String? {
       #expect(throws: MockError.self) { try Value.from(mock) }?.description

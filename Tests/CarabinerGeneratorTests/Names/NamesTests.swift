@@ -1,4 +1,5 @@
 import CarabinerSchema
+import TestTools
 import Testing
 
 @testable import CarabinerGenerator
@@ -6,7 +7,7 @@ import Testing
 @Suite("Generator: names")
 struct NamesTests {
   @Test(
-    "generate.7: names of fields, cases and types in Swift",
+    "names of fields, cases and types in Swift", .rule("generate.7"),
     arguments: [
       ("title", "title", "title", "title"), ("NEW_HOPE", "new_hope", "newHope", "NEW_HOPE"), ("JEDI", "jedi", "jedi", "JEDI"),
       ("favorite_color", "favorite_color", "favoriteColor", "favorite_color"), ("_id", "_id", "_id", "_id"),
@@ -18,7 +19,7 @@ struct NamesTests {
   }
 
   @Test(
-    "generate.3: words in the singular",
+    "words in the singular", .rule("generate.3"),
     arguments: [
       ("friends", "friend"), ("allAnimals", "allAnimal"), ("categories", "category"), ("addresses", "address"),
       ("classes", "class"), ("boxes", "box"), ("people", "person"), ("children", "child"), ("status", "status"),
@@ -27,7 +28,7 @@ struct NamesTests {
     ])
   func singular(_ plural: String, _ singular: String) { #expect(Singular.of(plural) == singular) }
 
-  @Test("generate.7: keywords are in backticks, and names of Swift types have an ending")
+  @Test("keywords are in backticks, and names of Swift types have an ending", .rule("generate.7"))
   func keywords() throws {
     let schema = try Schema(
       parsing: """
@@ -47,7 +48,7 @@ struct NamesTests {
     }
   }
 
-  @Test("generate.7: a type that another one hides has a second name")
+  @Test("a type that another one hides has a second name", .rule("generate.7"))
   func hiddenTypes() throws {
     let text = try Sample.text("query A { books { author { ...Author } } } fragment Author on Person { name }")
     #expect(text.contains("let author: __Author\n"))
@@ -55,7 +56,7 @@ struct NamesTests {
   }
 
   @Test(
-    "generate.7: names that cannot be used are refused with the key that renames them",
+    "names that cannot be used are refused with the key that renames them", .rule("generate.7"),
     arguments: [
       ("query A { f: hashValue }", "A.graphql:1:11: error: hashValue", ["Query.f": "hashValue"]),
       ("query A { a: x A: x }", "would both be the property a; rename it with the key renames: {Query.A: NAME}", [:]),
@@ -81,7 +82,7 @@ struct NamesTests {
     #expect(problems.contains { $0.contains(message) }, "\(problems)")
   }
 
-  @Test("generate.7: renames apply to fields, types, cases, variables, operations and fragments")
+  @Test("renames apply to fields, types, cases, variables, operations and fragments", .rule("generate.7"))
   func renames() throws {
     let document = "query A($id: ID!) { book(id: $id) { ...F genre } } fragment F on Book { title }"
     let text = try Sample.text(document) { configuration in
@@ -97,7 +98,7 @@ struct NamesTests {
     }
   }
 
-  @Test("generate.7: a fragment and a type of one name are renamed apart")
+  @Test("a fragment and a type of one name are renamed apart", .rule("generate.7"))
   func renamedApart() throws {
     let schema = try Schema(parsing: "type Query { role: Role } enum Role { USER }")
     let document = "query A { ...Role } fragment Role on Query { role }"
@@ -107,7 +108,7 @@ struct NamesTests {
     #expect(text.contains("struct RoleParts: SelectionSet") && text.contains("enum Role: String"))
   }
 
-  @Test("generate.13: a key that names nothing in the schema or the documents is refused")
+  @Test("a key that names nothing in the schema or the documents is refused", .rule("generate.13"))
   func unknownNames() throws {
     let document = "query A($id: ID!) { book(id: $id) { ...F t: title } } fragment F on Book { title }"
     let known = ["A", "A.$id", "F", "...F", "Book", "Book.title", "Book.t", "Genre.CRIME", "Mock<Book>", "BookFilter.title"]
@@ -123,7 +124,7 @@ struct NamesTests {
     }
   }
 
-  @Test("generate.7: types of fields, labels and scalars do not hide what generated code uses, nor each other")
+  @Test("types of fields, labels and scalars do not hide what generated code uses, nor each other", .rule("generate.7"))
   func hidingTypes() throws {
     let schema = try Schema(
       parsing: """
@@ -152,7 +153,7 @@ struct NamesTests {
     }
   }
 
-  @Test("generate.6: literals with quotes, signs and control characters are one line")
+  @Test("literals with quotes, signs and control characters are one line", .rule("generate.6"))
   func literals() {
     #expect(SwiftLiteral.string("a\"b\\c\nd\u{0}\u{202E}") == #""a\"b\\c\nd\u{0}\u{202e}""#)
     #expect(SwiftLiteral.rawString("plain") == "\"plain\"")

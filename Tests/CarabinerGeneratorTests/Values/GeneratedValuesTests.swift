@@ -1,6 +1,7 @@
 import CarabinerWire
 import Foundation
 import GeneratedSample
+import TestTools
 import Testing
 
 @testable import Carabiner
@@ -15,7 +16,7 @@ struct GeneratedValuesTests {
     try JSONDecoder().decode(Value.self, from: try JSONEncoder().encode(value))
   }
 
-  @Test("generate.2: a variable that is not given, null and a value are different")
+  @Test("a variable that is not given, null and a value are different", .rule("generate.2"))
   func variables() {
     #expect(BooksQuery().variables == [:])
     #expect(BooksQuery(filter: .null, first: 3).variables == ["filter": .null, "first": 3])
@@ -26,7 +27,7 @@ struct GeneratedValuesTests {
     #expect(BooksQuery(first: optional ?? .null).variables == ["first": .null])
   }
 
-  @Test("generate.2: an operation has its kind, name, document and hash")
+  @Test("an operation has its kind, name, document and hash", .rule("generate.2"))
   func constants() {
     let operation = BookQuery(id: "1")
     #expect(operation.operationType == .query)
@@ -36,7 +37,7 @@ struct GeneratedValuesTests {
     #expect(ReviewAddedSubscription(bookID: .none).operationType == .subscription)
   }
 
-  @Test("generate.6: input objects keep null, and values that contain themselves")
+  @Test("input objects keep null, and values that contain themselves", .rule("generate.6"))
   func inputObjects() {
     var filter = BookFilter(title: .null, genreIn: [.case(.novel), .unknown("POEM")], not: .some(BookFilter(limit: 1)))
     #expect(
@@ -49,7 +50,7 @@ struct GeneratedValuesTests {
     #expect(SearchQuery(by: .title("a")).variables == ["by": ["title": "a"]])
   }
 
-  @Test("generate.6: custom scalars have the types of the configuration")
+  @Test("custom scalars have the types of the configuration", .rule("generate.6"))
   func scalars() {
     let day = Date(timeIntervalSince1970: 1_769_860_800)
     #expect(
@@ -64,7 +65,8 @@ struct GeneratedValuesTests {
     #expect(SearchQuery(by: .published(day)).variables == ["by": ["published": "2026-01-31T12:00:00Z"]])
   }
 
-  @Test("generate.9: data reads itself from the text of a response, in any order of fields, and equals what a decoder reads")
+  @Test(
+    "data reads itself from the text of a response, in any order of fields, and equals what a decoder reads", .rule("generate.9"))
   func text() throws {
     func data(_ text: String) throws -> BookQuery.Data {
       try BookQuery.data(reading: ValueReader(JSONTapeDecoder(reading: Array(text.utf8))))
@@ -86,7 +88,7 @@ struct GeneratedValuesTests {
   }
 
   @Test(
-    "generate.9: a value that does not fit is an error with its path",
+    "a value that does not fit is an error with its path", .rule("generate.9"),
     arguments: [
       ("\"title\": \"Eden\"", "\"other\": 1", "book.author.books[0].title is missing"),
       ("\"stars\": 5", "\"stars\": \"5\"", "at the field book.reviews[0].stars"),
@@ -103,7 +105,7 @@ struct GeneratedValuesTests {
     #expect(error?.message.contains(message) == true, "\(String(describing: error))")
   }
 
-  @Test("generate.6: unknown values of enumerations survive")
+  @Test("unknown values of enumerations survive", .rule("generate.6"))
   func enumerations() throws {
     #expect(Genre.allCases.map(\.rawValue) == ["NOVEL", "SCIENCE_FICTION", "default", "CRIME"])
     let genres: [GraphQLEnum<Genre>] = [.case(.scienceFiction), .unknown("POEM")]
@@ -117,7 +119,7 @@ struct GeneratedValuesTests {
       "reviews": [{"__typename": "Review", "stars": 5, "self": "me", "init": 1, "object": true, "hash": "h", "class": null}]}}
     """
 
-  @Test("generate.3: an object has its fields and those of its fragments, and survives a round trip")
+  @Test("an object has its fields and those of its fragments, and survives a round trip", .rule("generate.3"))
   func objects() throws {
     let data = try read(BookQuery.Data.self, book)
     let book = try #require(data.book)
@@ -139,7 +141,7 @@ struct GeneratedValuesTests {
     #expect(BookQuery.Data.json(of: data) == (try JSONValue(parsing: self.book)))
   }
 
-  @Test("generate.7: names that mean something in Swift have their values")
+  @Test("names that mean something in Swift have their values", .rule("generate.7"))
   func words() throws {
     let text = """
       {"words": {"__typename": "Words", "as": 1, "async": 2, "await": 3, "case": 4, "default": 5, "super": 6, "true": 7, "unsafe": 8,
@@ -159,14 +161,14 @@ struct GeneratedValuesTests {
       ])
   }
 
-  @Test("generate.3: a missing field, or null for a required one, is an error")
+  @Test("a missing field, or null for a required one, is an error", .rule("generate.3"))
   func faults() throws {
     for text in [book.replacing("\"genre\": \"POEM\", ", with: ""), book.replacing("\"Solaris\"", with: "null")] {
       #expect(throws: DecodingError.self) { try read(BookQuery.Data.self, text) }
     }
   }
 
-  @Test("generate.3: views are there for objects of their type")
+  @Test("views are there for objects of their type", .rule("generate.3"))
   func views() throws {
     let data = try read(
       SearchQuery.Data.self,
@@ -184,7 +186,7 @@ struct GeneratedValuesTests {
     #expect(try roundTrip(data) == data)
   }
 
-  @Test("generate.4: a view with a condition is there if its fields are")
+  @Test("a view with a condition is there if its fields are", .rule("generate.4"))
   func conditions() throws {
     let all = try read(
       NodeQuery.Data.self,
@@ -204,7 +206,7 @@ struct GeneratedValuesTests {
     #expect(try roundTrip(few) == few)
   }
 
-  @Test("generate.5: a deferred fragment is pending until its fields have come")
+  @Test("a deferred fragment is pending until its fields have come", .rule("generate.5"))
   func deferred() throws {
     let before = try read(NodeQuery.Data.self, #"{"node": {"__typename": "Person", "id": "1", "again": "1"}}"#)
     let pending = try #require(before.node?.asPerson)

@@ -1,6 +1,7 @@
 import Carabiner
 import Foundation
 import GeneratedSample
+import TestTools
 import Testing
 
 @Suite("Generated local changes")
@@ -28,7 +29,7 @@ struct LocalChangeTests {
     return store
   }
 
-  @Test("generate.11: a property that is set is written to the store")
+  @Test("a property that is set is written to the store", .rule("generate.11"))
   func fields() async throws {
     let store = try await store()
     let day = Date(timeIntervalSince1970: 0)
@@ -44,7 +45,7 @@ struct LocalChangeTests {
     #expect(data?.books.map(\.genre) == [nil, .case(.novel)])
   }
 
-  @Test("generate.11: the listing of the guide for embedding changes a book and its author")
+  @Test("the listing of the guide for embedding changes a book and its author", .rule("generate.11"))
   func guide() async throws {
     let store = try await store()
     try await store.update(ShelfChangeLocalCacheMutation(first: 2)) { data in
@@ -55,7 +56,7 @@ struct LocalChangeTests {
     #expect(book?.title == "Solaris" && book?.author?.name == "Lem")
   }
 
-  @Test("generate.11: a view, a fragment and their object have the same values, before and after a write")
+  @Test("a view, a fragment and their object have the same values, before and after a write", .rule("generate.11"))
   func parts() async throws {
     let store = try await store()
     try await store.update(change) { (data: inout ShelfChangeLocalCacheMutation.Data) in
@@ -73,7 +74,7 @@ struct LocalChangeTests {
     #expect((book?.related?[0]?.title, book?.related?[0]?.asRecording?.minutes) == ("Disc!", 4))
   }
 
-  @Test("generate.11: objects of a list keep all their members when they are moved")
+  @Test("objects of a list keep all their members when they are moved", .rule("generate.11"))
   func lists() async throws {
     let store = try await store()
     try await store.update(change) { (data: inout ShelfChangeLocalCacheMutation.Data) in
@@ -86,7 +87,7 @@ struct LocalChangeTests {
     #expect(books?.map { $0.fragments.bookTitle.author?.name } == [nil, "Lem"])
   }
 
-  @Test("generate.11: an optional field that the store lacks is nil, and stays unknown unless it is set")
+  @Test("an optional field that the store lacks is nil, and stays unknown unless it is set", .rule("generate.11"))
   func unknownFields() async throws {
     let store = try await store(without: "genre")
     let document = "query ($first: Int) { books(first: $first) { genre } }"
@@ -103,7 +104,7 @@ struct LocalChangeTests {
     #expect(try await store.load(genres)?.data == ["books": [["genre": "NOVEL"], ["genre": "NOVEL"]]])
   }
 
-  @Test("generate.11: a fragment changes the object under a key")
+  @Test("a fragment changes the object under a key", .rule("generate.11"))
   func fragment() async throws {
     let store = try await store()
     let isChanged = try await store.withinReadWriteTransaction { transaction in
@@ -117,7 +118,7 @@ struct LocalChangeTests {
     #expect((book?.author?.name, book?.author?.books.map(\.title)) == ("Stanisław Lem", ["Invincible"]))
   }
 
-  @Test("generate.11: fields and fragments with @include, @skip and @defer can be set")
+  @Test("fields and fragments with @include, @skip and @defer can be set", .rule("generate.11"))
   func conditions() throws {
     var data = try NodeChangeLocalCacheMutation.Data.from(Mock<Query>(node: Mock<Book>(published: .distantPast)))
     #expect(data.node?.asBookIfNotAll?.published == .distantPast)
@@ -137,7 +138,7 @@ struct LocalChangeTests {
     #expect(try JSONDecoder().decode(NodeChangeLocalCacheMutation.Data.self, from: try JSONEncoder().encode(data)) == data)
   }
 
-  @Test("generate.11: the directive is not sent, and data can be made from mocks")
+  @Test("the directive is not sent, and data can be made from mocks", .rule("generate.11"))
   func mocks() throws {
     #expect(!ShelfChangeLocalCacheMutation.document.contains("@") && !PersonChange.document.contains("@"))
     var person = try PersonChange.from(Mock<Person>(name: "Lem"))

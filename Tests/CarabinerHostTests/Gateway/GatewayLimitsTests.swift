@@ -1,16 +1,17 @@
 import CarabinerGateway
 import CarabinerHost
 import CarabinerManifest
+import TestTools
 import Testing
 
 @Suite("Limits of a gateway from flags and manifest")
 struct GatewayLimitsTests {
-  @Test("G15: the default of each key is the default of the gateway", arguments: ServeLimit.allCases)
+  @Test("the default of each key is the default of the gateway", .rule("gateway.15"), arguments: ServeLimit.allCases)
   func defaults(limit: ServeLimit) {
     #expect(GatewayLimits().value(of: limit) == limit.defaultValue)
   }
 
-  @Test("G15: each key changes its limit and no other", arguments: ServeLimit.allCases)
+  @Test("each key changes its limit and no other", .rule("gateway.15"), arguments: ServeLimit.allCases)
   func change(limit: ServeLimit) {
     let value: LimitValue =
       switch limit.kind {

@@ -93,7 +93,7 @@ struct ManifestProviderTests {
   }
 
   @Test(
-    "J0.11: a call that is not GraphQL is an operation without document, and rules match its name and type",
+    "a call that is not GraphQL is an operation without document, and rules match its name and type",
     arguments: [
       ("shop.v1.Carts/Get", .query, true), ("shop.v1.Carts/Get", .mutation, false), ("shop.v2.Carts/Get", .query, false),
       ("Carts", .subscription, false),
@@ -117,7 +117,7 @@ struct ManifestProviderTests {
     #expect(String(decoding: body, as: UTF8.self) == stamped(isStamped ? "one" : ""))
   }
 
-  @Test("J0.11: the generation of such a call ends after its response was read")
+  @Test("the generation of such a call ends after its response was read")
   func lease() async throws {
     let mayEnd = Mutex(false)
     let upstream = try ScriptedServer { peer in

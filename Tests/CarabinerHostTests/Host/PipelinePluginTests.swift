@@ -4,6 +4,7 @@ import CarabinerPipeline
 import Foundation
 import ScriptedServer
 import Synchronization
+import TestTools
 import Testing
 
 @Suite("Plugins of a manifest in chains of older generations", .timeLimit(.minutes(5)))
@@ -44,7 +45,7 @@ struct PipelinePluginTests {
       store: store)
   }
 
-  @Test("J1.61: a plugin in C and an interceptor with callbacks see one request, and a reload changes the plugin")
+  @Test("a plugin in C and an interceptor with callbacks see one request, and a reload changes the plugin", .rule("pipeline.61"))
   func mixed() async throws {
     let chain = try await StampedChain("one")
     let host = try await PluginHost(manifest: chain.manifest)
@@ -59,7 +60,7 @@ struct PipelinePluginTests {
       try await client.fetch(query: StampQuery(), cachePolicy: .returnCacheDataDontFetch).data?.stamp == "two mine")
   }
 
-  @Test("J1.63: the response of an HTTP plugin is parsed and stored as one of the server, and nothing is sent")
+  @Test("the response of an HTTP plugin is parsed and stored as one of the server, and nothing is sent", .rule("pipeline.63"))
   func response() async throws {
     let chain = try await StampedChain("one")
     try await chain.build("one", defining: ["RESPONDS_WITH=200"])
@@ -71,7 +72,7 @@ struct PipelinePluginTests {
     #expect(chain.upstream.connections == 0)
   }
 
-  @Test("J1.63: the status of a plugin's response is checked by the list")
+  @Test("the status of a plugin's response is checked by the list", .rule("pipeline.63"))
   func responseStatus() async throws {
     let chain = try await StampedChain("one")
     try await chain.build("one", defining: ["RESPONDS_WITH=503"])
@@ -83,7 +84,7 @@ struct PipelinePluginTests {
     #expect(chain.upstream.connections == 0)
   }
 
-  @Test("J1.63: the error of a plugin that fails is the error of the call")
+  @Test("the error of a plugin that fails is the error of the call", .rule("pipeline.63"))
   func failure() async throws {
     let chain = try await StampedChain("one")
     try await chain.build("one", defining: ["REFUSES_WITH=418", "RETRY_AFTER=0"])
@@ -96,7 +97,7 @@ struct PipelinePluginTests {
     #expect(chain.upstream.connections == 0)
   }
 
-  @Test("J1.61: maximum-part of the manifest limits a response in parts, and a reload changes the limit")
+  @Test("maximum-part of the manifest limits a response in parts, and a reload changes the limit", .rule("pipeline.61"))
   func partLimit() async throws {
     let server = try ScriptedServer(
       ScriptedServer.answering { _, peer in
@@ -137,7 +138,7 @@ struct PipelinePluginTests {
   // MARK: Lists that the generation has itself
 
   @Test(
-    "J1.62: a manifest with a cache or parsing list of its own is refused with pointer and line",
+    "a manifest with a cache or parsing list of its own is refused with pointer and line", .rule("pipeline.62"),
     arguments: [
       ("chain: {http: [stamp], cache: []}", "/chain/cache", 4),
       ("chain:\n  http: [stamp]\n  parsing: [stamp, json]", "/chain/parsing", 6),
@@ -186,7 +187,7 @@ struct PipelinePluginTests {
   }
 
   @Test(
-    "J3.4, J3.27: a plugin in C is asked before the delegate, which has the last word in the manifest too",
+    "a plugin in C is asked before the delegate, which has the last word in the manifest too", .rule("delegate.4", "delegate.27"),
     arguments: ["[stamp]", "[stamp, delegate]", "[stamp, response-code, delegate]"])
   func delegate(http: String) async throws {
     let chain = try await StampedChain("one")

@@ -38,7 +38,7 @@ struct ExpiryTests {
     }
   }
 
-  @Test("S6: a statement is warned about from 14 days before its expiry, once a day")
+  @Test("a statement is warned about from 14 days before its expiry, once a day", .rule("signature.6"))
   func warnings() async throws {
     let statement = try ReleaseStatement(
       subject: try #require(ReleaseSubject("plugin:stamp")), serial: 1, file: FileIdentity(of: []), issued: SignedStamps.time,
@@ -58,7 +58,7 @@ struct ExpiryTests {
     #expect(due(Self.day + 2).count == 1)
   }
 
-  @Test("S6: an expired statement serves on, and makes no new generation")
+  @Test("an expired statement serves on, and makes no new generation", .rule("signature.6"))
   func running() async throws {
     let site = try await Site()
     site.clock.set(Self.expires.adding(seconds: -Self.day))
@@ -84,7 +84,9 @@ struct ExpiryTests {
     await host.shutDown()
   }
 
-  @Test("S6: a start from the last good state takes a statement that has expired since, and logs it, also at the next start")
+  @Test(
+    "a start from the last good state takes a statement that has expired since, and logs it, also at the next start",
+    .rule("signature.6"))
   func lastGood() async throws {
     let site = try await Site()
     try await site.run()
@@ -99,7 +101,7 @@ struct ExpiryTests {
     }
   }
 
-  @Test("S6: the last good state serves the signed text of the manifest, whatever else was kept with it")
+  @Test("the last good state serves the signed text of the manifest, whatever else was kept with it", .rule("signature.6"))
   func lastGoodText() async throws {
     let site = try await Site()
     try await site.run()
@@ -114,7 +116,9 @@ struct ExpiryTests {
     await host.shutDown()
   }
 
-  @Test("S6: a start from the last good state does not need the file of a plugin that is switched off, and loads no other")
+  @Test(
+    "a start from the last good state does not need the file of a plugin that is switched off, and loads no other",
+    .rule("signature.6"))
   func disabledPlugin() async throws {
     let site = try await Site()
     let text = try String(contentsOfFile: site.stamps.chain.manifest, encoding: .utf8)
@@ -137,7 +141,7 @@ struct ExpiryTests {
   }
 
   @Test(
-    "S6: the last good state is verified again, and its files must have been valid when they were kept",
+    "the last good state is verified again, and its files must have been valid when they were kept", .rule("signature.6"),
     arguments: Fault.allCases)
   func refusedLastGood(fault: Fault) async throws {
     let site = try await Site()

@@ -63,7 +63,9 @@ struct RevocationTests {
     }
   }
 
-  @Test("S8: a file that is revoked while it serves is a critical line once a day and a metric, and makes no new generation")
+  @Test(
+    "a file that is revoked while it serves is a critical line once a day and a metric, and makes no new generation",
+    .rule("signature.8"))
   func inUse() async throws {
     let site = try await Site()
     site.look()
@@ -84,7 +86,9 @@ struct RevocationTests {
     await site.host.shutDown()
   }
 
-  @Test("S8: a key, a digest or serials of plugin and manifest are revoked", arguments: ["key", "sha256", "manifest"])
+  @Test(
+    "a key, a digest or serials of plugin and manifest are revoked", .rule("signature.8"),
+    arguments: ["key", "sha256", "manifest"])
   func lines(kind: String) async throws {
     let site = try await Site()
     switch kind {
@@ -105,7 +109,9 @@ struct RevocationTests {
     await site.host.shutDown()
   }
 
-  @Test("S8: with --enforce-revocation a revoked plugin is switched off, and on again when it is not revoked any more")
+  @Test(
+    "with --enforce-revocation a revoked plugin is switched off, and on again when it is not revoked any more",
+    .rule("signature.8"))
   func enforced() async throws {
     let site = try await Site(enforcing: true)
     site.look()
@@ -125,7 +131,9 @@ struct RevocationTests {
     await site.host.shutDown()
   }
 
-  @Test("S8: a reload reads the list, and a plugin that is revoked is then switched off, although the reload is refused")
+  @Test(
+    "a reload reads the list, and a plugin that is revoked is then switched off, although the reload is refused",
+    .rule("signature.8"))
   func enforcedByReload() async throws {
     let site = try await Site(enforcing: true)
     try await #expect(site.stamp() == stamped("one"))
@@ -136,7 +144,7 @@ struct RevocationTests {
     await site.host.shutDown()
   }
 
-  @Test("S8: with --watch, a change of the list makes a reload")
+  @Test("with --watch, a change of the list makes a reload", .rule("signature.8"))
   func watched() async throws {
     let site = try await Site(enforcing: true, watching: true)
     // A change before the first poll is not seen as one, so the list changes until a change is seen.
@@ -152,7 +160,9 @@ struct RevocationTests {
     await site.host.shutDown()
   }
 
-  @Test("S8: a plugin of a canary that is revoked is in use too, and stays switched off when the canary is promoted")
+  @Test(
+    "a plugin of a canary that is revoked is in use too, and stays switched off when the canary is promoted", .rule("signature.8")
+  )
   func trial() async throws {
     let site = try await Site(enforcing: true)
     let manifest = try String(contentsOfFile: site.stamps.chain.manifest, encoding: .utf8)
@@ -171,7 +181,7 @@ struct RevocationTests {
     await site.host.shutDown()
   }
 
-  @Test("S8: with --enforce-revocation, requests of a mandatory plugin that is revoked fail")
+  @Test("with --enforce-revocation, requests of a mandatory plugin that is revoked fail", .rule("signature.8"))
   func mandatory() async throws {
     let site = try await Site(enforcing: true) { $0.replacing("file: stamp.so", with: "file: stamp.so, mandatory: true") }
     try await #expect(site.stamp() == stamped("one"))
@@ -200,7 +210,7 @@ struct RevocationTests {
     await site.host.shutDown()
   }
 
-  @Test("S8: if the list cannot be read, the last one stays, and reloads are refused")
+  @Test("if the list cannot be read, the last one stays, and reloads are refused", .rule("signature.8"))
   func unreadable() async throws {
     let site = try await Site()
     try site.revoke("serials-below plugin:stamp 2")

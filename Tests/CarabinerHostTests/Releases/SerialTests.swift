@@ -24,7 +24,7 @@ struct SerialTests {
     }
   }
 
-  @Test("S7: a lower serial is refused, and the same one with another file, also after a restart")
+  @Test("a lower serial is refused, and the same one with another file, also after a restart", .rule("signature.7"))
   func downgrade() async throws {
     let site = try await SignedStamps()
     try await site.sign(serial: 5)
@@ -55,7 +55,7 @@ struct SerialTests {
     #expect(record.text.contains("plugin:stamp 6 ") && record.text.contains("manifest:chain 5 "), "\(record.text)")
   }
 
-  @Test("S7: the serial of a candidate on trial counts when it is promoted, and not before")
+  @Test("the serial of a candidate on trial counts when it is promoted, and not before", .rule("signature.7"))
   func candidates() async throws {
     let site = try await SignedStamps()
     let host = try await PluginHost(manifest: site.chain.manifest, configuration: configuration(site))
@@ -78,7 +78,7 @@ struct SerialTests {
     await host.shutDown()
   }
 
-  @Test("S7: an operator can forget the serial of one file")
+  @Test("an operator can forget the serial of one file", .rule("signature.7"))
   func reset() async throws {
     let site = try await SignedStamps()
     try await site.sign(serial: 5)
@@ -94,7 +94,7 @@ struct SerialTests {
     await host.shutDown()
   }
 
-  @Test("S7: a record of serials that is malformed refuses reloads, and the serving generation goes on")
+  @Test("a record of serials that is malformed refuses reloads, and the serving generation goes on", .rule("signature.7"))
   func malformed() async throws {
     let site = try await SignedStamps()
     let host = try await PluginHost(manifest: site.chain.manifest, configuration: configuration(site))

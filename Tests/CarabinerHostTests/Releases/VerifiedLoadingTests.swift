@@ -18,7 +18,7 @@ struct VerifiedLoadingTests {
       output: HostOutput(logger: Logger(label: "test")))
   }
 
-  @Test("S11: a plugin that is replaced after the check is not loaded, even if its new sidecar is valid")
+  @Test("a plugin that is replaced after the check is not loaded, even if its new sidecar is valid", .rule("signature.11"))
   func replaced() async throws {
     let site = try await SignedStamps()
     let source = source(site)
@@ -35,7 +35,7 @@ struct VerifiedLoadingTests {
     #expect(FileManager.default.fileExists(atPath: trace))
   }
 
-  @Test("S11: a child process loads no plugin and reads no manifest that were replaced after the check")
+  @Test("a child process loads no plugin and reads no manifest that were replaced after the check", .rule("signature.11"))
   func probed() async throws {
     let site = try await SignedStamps()
     let candidate = try source(site).candidate()
@@ -59,7 +59,7 @@ struct VerifiedLoadingTests {
     #expect(try report().problems.map(\.message) == ["the manifest changed after it was verified; load it again"])
   }
 
-  @Test("S4: a host that trusts keys refuses a plugin that they have not signed")
+  @Test("a host that trusts keys refuses a plugin that they have not signed", .rule("signature.4"))
   func embedded() async throws {
     let site = try await SignedStamps()
     var configuration = PluginHost.Configuration()
@@ -73,7 +73,7 @@ struct VerifiedLoadingTests {
     await host.shutDown()
   }
 
-  @Test("S6: a statement is not valid before it is issued, and not from the second at which it expires")
+  @Test("a statement is not valid before it is issued, and not from the second at which it expires", .rule("signature.6"))
   func dates() async throws {
     let site = try await SignedStamps()
     func code(at time: ReleaseTime) -> ReleaseError.Code? {

@@ -3,6 +3,7 @@ import CarabinerManifest
 import Foundation
 import ScriptedServer
 import Synchronization
+import TestTools
 import Testing
 
 @testable import CarabinerHost
@@ -10,7 +11,7 @@ import Testing
 
 @Suite("Balancing and availability over real servers")
 struct BalanceTests {
-  @Test("G1: three servers: the counts of 10,000 queries follow the weights within 5 %")
+  @Test("three servers: the counts of 10,000 queries follow the weights within 5 %", .rule("gateway.1"))
   func weights() async throws {
     let servers = try (0..<3).map { _ in try Upstreams.answering() }
     let service = try await UpstreamService(
@@ -28,7 +29,7 @@ struct BalanceTests {
     }
   }
 
-  @Test("G10: of three endpoints, two of which are dead, exactly one is ejected, and no query fails")
+  @Test("of three endpoints, two of which are dead, exactly one is ejected, and no query fails", .rule("gateway.10"))
   func ejection() async throws {
     let (good, dead) = (try Upstreams.answering(), try (0..<2).map { _ in try Upstreams.closed() })
     let service = try await UpstreamService(
@@ -42,7 +43,7 @@ struct BalanceTests {
     #expect(upstream.last?["ejected"] == false)
   }
 
-  @Test("G10: a single endpoint is never ejected")
+  @Test("a single endpoint is never ejected", .rule("gateway.10"))
   func single() async throws {
     let server = try Upstreams.closed()
     let service = try await UpstreamService(
@@ -52,7 +53,7 @@ struct BalanceTests {
     try server.open()
   }
 
-  @Test("G12: two operations with 100ms and 10m against a server that is slow, and one of another upstream")
+  @Test("two operations with 100ms and 10m against a server that is slow, and one of another upstream", .rule("gateway.12"))
   func rules() async throws {
     let hasFailed = Mutex(false)
     let slow = try ScriptedServer(
@@ -79,7 +80,7 @@ struct BalanceTests {
     #expect(other.requests.count == 1)
   }
 
-  @Test("G12: for a subscription, the timeout counts to the first result")
+  @Test("for a subscription, the timeout counts to the first result", .rule("gateway.12"))
   func subscription() async throws {
     let type = "Content-Type: multipart/mixed;boundary=\"graphql\";subscriptionSpec=1.0\r\n"
     @Sendable func part(_ number: Int) -> String {
@@ -103,7 +104,9 @@ struct BalanceTests {
     try #expect(await service.run(.subscription, name: "Slow").contains("2"))
   }
 
-  @Test("G11: a full upstream lets requests wait; with the line full too, the next one gets UPSTREAM_OVERLOADED at once")
+  @Test(
+    "a full upstream lets requests wait; with the line full too, the next one gets UPSTREAM_OVERLOADED at once",
+    .rule("gateway.11"))
   func limits() async throws {
     let server = try Upstreams.silent()
     let service = try await UpstreamService(
@@ -120,7 +123,7 @@ struct BalanceTests {
     for task in tasks { task.cancel() }
   }
 
-  @Test("G11: the waiting time counts for the deadline: a request ends there, and nothing is sent for it")
+  @Test("the waiting time counts for the deadline: a request ends there, and nothing is sent for it", .rule("gateway.11"))
   func waitingEnds() async throws {
     let server = try Upstreams.silent()
     let service = try await UpstreamService("upstreams: {main: {endpoints: ['\(server.graphQL)'], limits: {requests: 1}}}")
@@ -142,7 +145,7 @@ struct BalanceTests {
     _ = await first.value
   }
 
-  @Test("G11: with half of the requests failed, the breaker refuses at once")
+  @Test("with half of the requests failed, the breaker refuses at once", .rule("gateway.11"))
   func breaker() async throws {
     let server = try Upstreams.answering("503 Unavailable")
     let service = try await UpstreamService(
@@ -156,7 +159,7 @@ struct BalanceTests {
     #expect(service.status["breaker"] == "open")
   }
 
-  @Test("G8: panic 0 % answers NO_UPSTREAM if no endpoint is available")
+  @Test("panic 0 % answers NO_UPSTREAM if no endpoint is available", .rule("gateway.8"))
   func noUpstream() async throws {
     let server = try Upstreams.answering("500 Error")
     let service = try await UpstreamService(

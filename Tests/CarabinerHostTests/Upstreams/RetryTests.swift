@@ -6,6 +6,7 @@ import CarabinerTracing
 import Foundation
 import InMemoryTracing
 import ScriptedServer
+import TestTools
 import Testing
 import Tracing
 
@@ -52,7 +53,7 @@ struct RetryTests {
     },
   ]
 
-  @Test("G4: each cell of the table, by the requests that a server counts", arguments: cells)
+  @Test("each cell of the table, by the requests that a server counts", .rule("gateway.4"), arguments: cells)
   private func table(cell: Cell) async throws {
     for (type, expected) in [(GraphQLOperationType.query, cell.query), (.mutation, cell.mutation)] {
       let server = try cell.server()
@@ -66,7 +67,7 @@ struct RetryTests {
     }
   }
 
-  @Test("G4: a subscription is sent again before its first byte, and a mutation only if it was not sent")
+  @Test("a subscription is sent again before its first byte, and a mutation only if it was not sent", .rule("gateway.4"))
   func notSent() async throws {
     for type in [GraphQLOperationType.query, .mutation, .subscription] {
       let (closed, good) = (try Upstreams.closed(), try Upstreams.answering())
@@ -85,7 +86,9 @@ struct RetryTests {
     #expect(reset.requests.count > 0 && good.requests.count == 4)
   }
 
-  @Test("G6: retries reach a backup beside a closed endpoint, without an ejection, and the budget does not count them")
+  @Test(
+    "retries reach a backup beside a closed endpoint, without an ejection, and the budget does not count them", .rule("gateway.6")
+  )
   func backup() async throws {
     let (closed, good) = (try Upstreams.closed(), try Upstreams.answering())
     let service = try await UpstreamService(
@@ -100,7 +103,7 @@ struct RetryTests {
     #expect(await service.failures(of: 40) == 0)
   }
 
-  @Test("G6: a status of an endpoint is retried at a backup, within the budget")
+  @Test("a status of an endpoint is retried at a backup, within the budget", .rule("gateway.6"))
   func backupForStatus() async throws {
     let (failing, good) = (try Upstreams.answering("503 Unavailable"), try Upstreams.answering())
     let endpoints = "endpoints: ['\(failing.graphQL)', {url: '\(good.graphQL)', backup: true}], outliers: none"
@@ -112,7 +115,7 @@ struct RetryTests {
     #expect(good.requests.count == 3)
   }
 
-  @Test("G4: 1,000 mutations against a server that resets after reading are counted exactly once each")
+  @Test("1,000 mutations against a server that resets after reading are counted exactly once each", .rule("gateway.4"))
   func mutations() async throws {
     let server = try Upstreams.resetting()
     let service = try await UpstreamService("upstreams: {main: {endpoints: ['\(server.graphQL)'], retry: {attempts: 10}}}")
@@ -130,7 +133,7 @@ struct RetryTests {
     #expect(counts.values.allSatisfy { $0 == 1 })
   }
 
-  @Test("G4: with a single endpoint: and no upstreams, the default retries apply, and mutations are sent once")
+  @Test("with a single endpoint: and no upstreams, the default retries apply, and mutations are sent once", .rule("gateway.4"))
   func plainEndpoint() async throws {
     for server in [try Upstreams.answering("503 Unavailable"), try Upstreams.resetting()] {
       let service = try await UpstreamService("endpoint: \"\(server.graphQL)\"")
@@ -141,7 +144,7 @@ struct RetryTests {
     }
   }
 
-  @Test("G4: retry: {attempts: 1} switches retries off")
+  @Test("retry: {attempts: 1} switches retries off", .rule("gateway.4"))
   func off() async throws {
     let server = try Upstreams.answering("503 Unavailable")
     let service = try await UpstreamService("upstreams: {main: {endpoints: ['\(server.graphQL)'], retry: {attempts: 1}}}")
@@ -149,7 +152,7 @@ struct RetryTests {
     #expect(server.requests.count == 1)
   }
 
-  @Test("G5: each attempt has a client span, and those after the first have http.request.resend_count")
+  @Test("each attempt has a client span, and those after the first have http.request.resend_count", .rule("gateway.5"))
   func spans() async throws {
     let server = try Upstreams.answering("503 Unavailable")
     let service = try await UpstreamService(
@@ -167,7 +170,7 @@ struct RetryTests {
     #expect(server.requests.map { $0.header(InMemoryTracer.spanIDKey) } == spans.map(\.spanID))
   }
 
-  @Test("G5: the built-in max-retry stays outside, and the deadline ends all retries")
+  @Test("the built-in max-retry stays outside, and the deadline ends all retries", .rule("gateway.5"))
   func deadline() async throws {
     let server = try Upstreams.answering("503 Unavailable")
     let service = try await UpstreamService(
@@ -183,7 +186,7 @@ struct RetryTests {
     #expect(server.requests.count <= 2)
   }
 
-  @Test("G6: a Retry-After longer than maximum-delay ends the retries, and a short one is waited for")
+  @Test("a Retry-After longer than maximum-delay ends the retries, and a short one is waited for", .rule("gateway.6"))
   func retryAfter() async throws {
     for (maximum, expected) in [("900ms", 1), ("1s", 2)] {
       let server = try Upstreams.answering("503 Unavailable", headers: "Retry-After: 1\r\n")
@@ -196,7 +199,8 @@ struct RetryTests {
     }
   }
 
-  @Test("G7: all endpoints answer 503 under 200 parallel queries: the upstream sees at most 1.25 times the requests")
+  @Test(
+    "all endpoints answer 503 under 200 parallel queries: the upstream sees at most 1.25 times the requests", .rule("gateway.7"))
   func budget() async throws {
     let servers = try (0..<2).map { _ in try Upstreams.answering("503 Unavailable") }
     let service = try await UpstreamService(
@@ -208,7 +212,7 @@ struct RetryTests {
     #expect(Double(seen) <= 1.25 * 4000, "\(seen)")
   }
 
-  @Test("G1: queries by GET reach each endpoint with its own query items")
+  @Test("queries by GET reach each endpoint with its own query items", .rule("gateway.1"))
   func get() async throws {
     let servers = try (0..<2).map { _ in try Upstreams.answering() }
     let service = try await UpstreamService(

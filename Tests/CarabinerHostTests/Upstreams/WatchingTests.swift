@@ -29,7 +29,7 @@ struct WatchingTests {
 
   private func isHealthy(_ service: UpstreamService) -> Bool { service.status["endpoints"]?[0]?["healthy"] == true }
 
-  @Test("G9: an endpoint that answers errors to the query check is down after 3 checks and up after 2 good ones")
+  @Test("an endpoint that answers errors to the query check is down after 3 checks and up after 2 good ones", .rule("gateway.9"))
   func query() async throws {
     let body = Changing(#"{"errors":[{"message":"no"}]}"#)
     let checked = try ScriptedServer(
@@ -57,7 +57,7 @@ struct WatchingTests {
     try await wait { isHealthy(service) }
   }
 
-  @Test("G9: a check by path is a GET, and its statuses can be chosen")
+  @Test("a check by path is a GET, and its statuses can be chosen", .rule("gateway.9"))
   func path() async throws {
     let status = Changing("404 Not Found")
     let server = try ScriptedServer(
@@ -76,7 +76,9 @@ struct WatchingTests {
     try await wait { isHealthy(service) }
   }
 
-  @Test("G2: new requests reach the new address of a name, no request fails, and a failed lookup keeps the last address")
+  @Test(
+    "new requests reach the new address of a name, no request fails, and a failed lookup keeps the last address",
+    .rule("gateway.2"))
   func names() async throws {
     let first = try Upstreams.answering(body: #"{"data":{"a":1}}"#)
     let second = try ScriptedServer(
@@ -123,7 +125,7 @@ struct WatchingTests {
     return settings
   }
 
-  @Test("G2: an unknown name at the start does not stop the start, and is counted")
+  @Test("an unknown name at the start does not stop the start, and is counted", .rule("gateway.2"))
   func unknownName() async throws {
     let service = try await UpstreamService(
       "upstreams: {main: {endpoints: ['http://nowhere.invalid/graphql'], resolve: 50ms, retry: {attempts: 1}}}")
@@ -131,7 +133,7 @@ struct WatchingTests {
     try await wait { service.host.live.current.host.upstreams["main"]?.counters.values.failedLookups ?? 0 > 0 }
   }
 
-  @Test("G2: each address of a name is an endpoint, at most 64, and IP addresses and localhost are not looked up")
+  @Test("each address of a name is an endpoint, at most 64, and IP addresses and localhost are not looked up", .rule("gateway.2"))
   func addresses() async throws {
     let urls = ["http://many.test/", "http://127.0.0.1/", "http://[::1]/", "http://localhost/"]
     let settings = Manifest.Upstream(name: "main", endpoints: urls.map { Manifest.Upstream.Endpoint(url: $0) })
@@ -144,7 +146,7 @@ struct WatchingTests {
     #expect(upstream.servers.suffix(3).allSatisfy { $0.server.address == nil })
   }
 
-  @Test("G2: the system's lookup returns addresses")
+  @Test("the system's lookup returns addresses", .rule("gateway.2"))
   func system() async throws {
     try #expect(#require(await SystemNames.lookUp("localhost")).contains { ["127.0.0.1", "::1"].contains($0) })
     #expect(await SystemNames.lookUp("nowhere.invalid") == nil)

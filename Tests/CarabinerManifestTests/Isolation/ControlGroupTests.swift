@@ -38,7 +38,8 @@ struct ControlGroupTests {
     }
   }
 
-  @Test("W8: a delegated group with the controller is found below its mount", arguments: ["/", "/machine.slice/a"])
+  @Test(
+    "a delegated group with the controller is found below its mount", .rule("worker.8"), arguments: ["/", "/machine.slice/a"])
   func delegated(root: String) throws {
     let process = try Process(root: root)
     let group = try ControlGroup(process: process.path)
@@ -47,7 +48,7 @@ struct ControlGroupTests {
     #expect(lack(process) == nil)
   }
 
-  @Test("W8: the reason names what is missing")
+  @Test("the reason names what is missing", .rule("worker.8"))
   func lacking() throws {
     #expect(lack(try Process(controllers: "memory pids"))?.contains("has no cpu controller (it has: memory, pids)") == true)
     #expect(lack(try Process(controllers: ""))?.contains("has no cpu controller (it has: none)") == true)
@@ -60,7 +61,9 @@ struct ControlGroupTests {
     #expect(lack(none) == "this system has no cgroup v2 file system")
   }
 
-  @Test("B31, W8: cpu on a system without a delegated cgroup v2 is a problem with line, column and remedy")
+  @Test(
+    "cpu on a system without a delegated cgroup v2 is a problem with line, column and remedy",
+    .rule("worker-input.31", "worker.8"))
   func problem() throws {
     let manifest = try ManifestFixtures.manifest(
       """
@@ -92,7 +95,7 @@ struct ControlGroupTests {
       }.isEmpty)
   }
 
-  @Test("W11: a user of workers that does not exist is a problem if the host is root and has workers")
+  @Test("a user of workers that does not exist is a problem if the host is root and has workers", .rule("worker.11"))
   func user() throws {
     func problems(_ isolation: String, isRoot: Bool) throws -> [ManifestProblem] {
       let manifest = try ManifestFixtures.manifest(

@@ -1,4 +1,5 @@
 import CarabinerManifest
+import TestTools
 import Testing
 
 @Suite("CARABINER_ISOLATE puts plugins into workers")
@@ -23,7 +24,7 @@ struct IsolationOverrideTests {
     manifest.workerGroups(IsolationOverrides(environment: patterns.map { ["CARABINER_ISOLATE": $0] } ?? [:]))
   }
 
-  @Test("W5: a pattern isolates the entries that match, and ~all~ every entry with a file")
+  @Test("a pattern isolates the entries that match, and ~all~ every entry with a file", .rule("worker.5"))
   func patterns() {
     let always = ["hmac": "token-log"]
     #expect(groups(nil) == always)
@@ -35,7 +36,7 @@ struct IsolationOverrideTests {
     }
   }
 
-  @Test("W5: an entry that joins a group of the manifest has the settings of the group, any other the defaults")
+  @Test("an entry that joins a group of the manifest has the settings of the group, any other the defaults", .rule("worker.5"))
   func settings() throws {
     let overrides = IsolationOverrides("~all~")
     func isolation(_ name: String) throws -> Isolation {
@@ -47,7 +48,7 @@ struct IsolationOverrideTests {
     #expect(try isolation("token-crc") == .inProcess)
   }
 
-  @Test("W5: a pattern that matches no plugin with a file is a warning")
+  @Test("a pattern that matches no plugin with a file is a warning", .rule("worker.5"))
   func idle() {
     let messages = manifest.warnings(about: IsolationOverrides("token-aut,~all~,token-crc,t*")).map(\.message)
     #expect(

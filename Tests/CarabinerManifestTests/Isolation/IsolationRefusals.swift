@@ -24,8 +24,8 @@ extension Refusal {
 
   private static let modes: [Refusal] = [
     .isolation(
-      "B25: a slip in the isolation", "proces", .invalidValue, "", "\"proces\" is not an isolation; write in-process or"),
-    .isolation("B25: a slip in the mode", "{mode: proces}", .invalidValue, "/mode", "write in-process or worker"),
+      "a slip in the isolation", "proces", .invalidValue, "", "\"proces\" is not an isolation; write in-process or"),
+    .isolation("a slip in the mode", "{mode: proces}", .invalidValue, "/mode", "write in-process or worker"),
     .isolation(
       "an isolation as truth value", "true", .wrongType, "", "an object that begins with mode: worker, and is a boolean"),
     .isolation("an isolation as list", "[worker]", .wrongType, "", "in-process, worker, or an object"),
@@ -35,30 +35,30 @@ extension Refusal {
       "the mode is in-process; remove it, or write mode: worker"),
     .worker("an unknown key of a worker", "memroy: 64MiB", .unknownKey, "memroy", "(did you mean memory?)"),
     .plugin(
-      "B30, W4: isolation beside ffi", "{name: a, ffi: {}, isolation: worker}", .invalidValue, "/isolation",
+      "isolation beside ffi", "{name: a, ffi: {}, isolation: worker}", .invalidValue, "/isolation",
       "isolation is not allowed beside ffi; remove it"),
   ]
 
   private static let numbers: [Refusal] = [
     .worker("a group with capitals", "group: Signing", .invalidValue, "group", "lower-case letters, digits and -"),
     .worker("an empty group", "group: ''", .invalidValue, "group", "this text is empty"),
-    .worker("B26: no workers", "workers: 0", .invalidValue, "workers", "0 is not a whole number from 1 to 16; write one"),
+    .worker("no workers", "workers: 0", .invalidValue, "workers", "0 is not a whole number from 1 to 16; write one"),
     .worker("too many workers", "workers: 17", .invalidValue, "workers", "from 1 to 16"),
     .worker("half a worker", "workers: 0.5", .invalidValue, "workers", "from 1 to 16"),
     .worker("no lanes", "lanes: 0", .invalidValue, "lanes", "from 1 to 16"),
     .worker("too many lanes", "lanes: 17", .invalidValue, "lanes", "from 1 to 16"),
     .worker(
-      "B27: too little memory", "memory: 1MiB", .invalidValue, "memory", "1MiB is too small; write a size from 16MiB to 1024GiB"),
-    .worker("B27: too little memory in bytes", "memory: 16777215", .invalidValue, "memory", "write a size from 16MiB"),
+      "too little memory", "memory: 1MiB", .invalidValue, "memory", "1MiB is too small; write a size from 16MiB to 1024GiB"),
+    .worker("too little memory in bytes", "memory: 16777215", .invalidValue, "memory", "write a size from 16MiB"),
     .worker("memory in another unit", "memory: 256M", .invalidValue, "memory", "\"M\" is not a unit of size"),
     .worker("too small an arena", "arena: 512KiB", .invalidValue, "arena", "too small; write a size from 1MiB to 4GiB"),
     .worker("too large an arena", "arena: 5GiB", .invalidValue, "arena", "5GiB is too large; write a size from 1MiB to 4GiB"),
     .worker(
-      "W47: arenas without addresses", "lanes: 16, arena: 4GiB", .isolation, "arena",
+      "arenas without addresses", "lanes: 16, arena: 4GiB", .isolation, "arena",
       "a process has 64GiB of addresses, and 16 lanes with two arenas of 4GiB each, two for control, and a memory of 256MiB need "
         + "141568MiB; write an arena of at most 1859MiB, or fewer lanes"),
     .worker(
-      "W47: memory without addresses", "memory: 64GiB", .isolation, "memory",
+      "memory without addresses", "memory: 64GiB", .isolation, "memory",
       "write a memory of at most 32GiB"),
     .worker("cpu as number", "cpu: 50", .invalidValue, "cpu", "a whole number from 1 to 1600 and a per cent sign, as in 50%"),
     .worker("no cpu", "cpu: 0%", .invalidValue, "cpu", "from 1 to 1600"),
@@ -69,11 +69,11 @@ extension Refusal {
   ]
 
   private static let lists: [Refusal] = [
-    .worker("B29: a relative path", "read: [certs]", .invalidValue, "read/0", "certs is a relative path; write an absolute one"),
-    .worker("B29: the root", "read: [/etc, /]", .invalidValue, "read/1", "/ is the whole file system; name the folders"),
-    .worker("B29: the root in other letters", "read: [//]", .invalidValue, "read/0", "the whole file system"),
-    .worker("B29: a way up", "read: [/etc/../root]", .invalidValue, "read/0", "write the path without them"),
-    .worker("B29: other processes", "read: [/proc/1]", .invalidValue, "read/0", "a worker has a /proc of its own; remove it"),
+    .worker("a relative path", "read: [certs]", .invalidValue, "read/0", "certs is a relative path; write an absolute one"),
+    .worker("the root", "read: [/etc, /]", .invalidValue, "read/1", "/ is the whole file system; name the folders"),
+    .worker("the root in other letters", "read: [//]", .invalidValue, "read/0", "the whole file system"),
+    .worker("a way up", "read: [/etc/../root]", .invalidValue, "read/0", "write the path without them"),
+    .worker("other processes", "read: [/proc/1]", .invalidValue, "read/0", "a worker has a /proc of its own; remove it"),
     .worker("a path that does not exist", "read: [/absent/a]", .missing, "read/0", "there is no file or folder /absent/a"),
     .worker("a path twice", "read: [/etc, /etc/]", .duplicateName, "read/1", "/etc is in the list already"),
     .worker("a path as text", "read: /etc", .wrongType, "read", "a list of absolute paths"),
@@ -95,7 +95,7 @@ extension Refusal {
     .worker(
       "a maximum below the first delay", "restart: {backoff: 2s, maximum: 1s}", .isolation, "restart/maximum",
       "the maximum of 1s is shorter than the backoff of 2s; write a longer maximum, or a shorter backoff"),
-    .worker("W7: an unknown confinement", "confine: loose", .invalidValue, "confine", "write strict or available"),
+    .worker("an unknown confinement", "confine: loose", .invalidValue, "confine", "write strict or available"),
   ]
 
   private static let users: [Refusal] = [

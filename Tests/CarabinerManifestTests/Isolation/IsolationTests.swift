@@ -1,5 +1,6 @@
 import CarabinerManifest
 import CarabinerWire
+import TestTools
 import Testing
 
 @Suite("The process of a plugin in a manifest")
@@ -13,7 +14,7 @@ struct IsolationTests {
     return try #require(manifest.plugins.first).isolation
   }
 
-  @Test("W1: a plugin runs in the process of the host unless its entry says otherwise")
+  @Test("a plugin runs in the process of the host unless its entry says otherwise", .rule("worker.1"))
   func modes() throws {
     #expect(try isolation(nil) == .inProcess)
     #expect(try isolation("in-process") == .inProcess)
@@ -22,7 +23,7 @@ struct IsolationTests {
     #expect(try isolation("{mode: worker}") == isolation("worker"))
   }
 
-  @Test("W1: the short form has the defaults")
+  @Test("the short form has the defaults", .rule("worker.1"))
   func defaults() throws {
     let settings = try #require(try isolation("worker").worker)
     #expect(settings.group == "hmac")
@@ -39,7 +40,7 @@ struct IsolationTests {
     #expect(settings.confinement == .strict)
   }
 
-  @Test("W1, W7: the long form sets every key")
+  @Test("the long form sets every key", .rule("worker.1", "worker.7"))
   func everything() throws {
     let settings = try #require(
       try isolation(
@@ -67,12 +68,12 @@ struct IsolationTests {
     #expect(settings.laneCount(processors: 2) == 6)
   }
 
-  @Test("W19: an arena has whole blocks of 16 KiB")
+  @Test("an arena has whole blocks of 16 KiB", .rule("worker.19"))
   func arena() throws {
     #expect(try isolation("{mode: worker, arena: 1048577}").worker?.arenaBytes == (1 << 20) + (16 << 10))
   }
 
-  @Test("W1: a reload sees a change, and not another order")
+  @Test("a reload sees a change, and not another order", .rule("worker.1"))
   func equality() throws {
     #expect(try isolation("{mode: worker, read: [/etc, /usr]}") == isolation("{mode: worker, read: [/usr/, /etc]}"))
     #expect(try isolation("{mode: worker, environment: [A, B]}") == isolation("{mode: worker, environment: [B, A]}"))
@@ -81,7 +82,7 @@ struct IsolationTests {
   }
 
   @Test(
-    "W11: the user of workers is a name or two numbers",
+    "the user of workers is a name or two numbers", .rule("worker.11"),
     arguments: [(nil, "nobody"), ("worker-user: daemon", "daemon"), ("worker-user: '1000:65534'", "1000:65534")])
   func users(setting: String?, user: String) throws {
     let manifest = try Manifest(text: "carabiner: 1\nsettings: {\(setting ?? "")}")
@@ -97,22 +98,30 @@ struct IsolationTests {
 
     static let all = [
       BadManifest(
-        testDescription: "B25", entry: "file: present.plugin\n    isolation: proces", place: "5:5",
+        testDescription: "an unknown mode", entry: "file: present.plugin\n    isolation: proces", place: "5:5",
         remedy: "write in-process or worker"),
       BadManifest(
-        testDescription: "B26", entry: "file: present.plugin\n    isolation:\n      mode: worker\n      workers: 0", place: "7:7",
+        testDescription: "no workers", entry: "file: present.plugin\n    isolation:\n      mode: worker\n      workers: 0",
+        place: "7:7",
         remedy: "0 is not a whole number from 1 to 16; write one"),
       BadManifest(
-        testDescription: "B27", entry: "file: present.plugin\n    isolation: {mode: worker, memory: 1MiB}", place: "5:31",
+        testDescription: "too little memory", entry: "file: present.plugin\n    isolation: {mode: worker, memory: 1MiB}",
+        place: "5:31",
         remedy: "1MiB is too small; write a size from 16MiB"),
       BadManifest(
-        testDescription: "B29", entry: "file: present.plugin\n    isolation: {mode: worker, read: [relative]}", place: "5:38",
+        testDescription: "a relative path", entry: "file: present.plugin\n    isolation: {mode: worker, read: [relative]}",
+        place: "5:38",
         remedy: "write an absolute one, as in /etc/ssl/certs"),
-      BadManifest(testDescription: "B30", entry: "ffi: {}\n    isolation: worker", place: "5:5", remedy: "beside ffi; remove it"),
+      BadManifest(
+        testDescription: "isolation beside ffi", entry: "ffi: {}\n    isolation: worker", place: "5:5",
+        remedy: "beside ffi; remove it"),
     ]
   }
 
-  @Test("B25, B26, B27, B29, B30: each mistake has its line and column, and what to write", arguments: BadManifest.all)
+  @Test(
+    "each mistake has its line and column, and what to write",
+    .rule("worker-input.25", "worker-input.26", "worker-input.27", "worker-input.29", "worker-input.30"),
+    arguments: BadManifest.all)
   private func places(bad: BadManifest) throws {
     let problems = ManifestFixtures.problems("carabiner: 1\nplugins:\n  - name: a\n    \(bad.entry)\n")
     #expect(problems.count == 1, "\(problems)")
@@ -121,7 +130,7 @@ struct IsolationTests {
     #expect(problem.message.contains(bad.remedy), "\(problem.message)")
   }
 
-  @Test("B30, W4: the schema refuses isolation beside ffi, and accepts it beside file")
+  @Test("the schema refuses isolation beside ffi, and accepts it beside file", .rule("worker-input.30", "worker.4"))
   func schema() throws {
     let schema = try CompiledSchema(JSONValue(parsing: Manifest.schema))
     func isValid(_ source: String, _ isolation: String) throws -> Bool {

@@ -1,5 +1,6 @@
 import CarabinerManifest
 import CarabinerWire
+import TestTools
 import Testing
 
 @Suite("Groups of entries that share a worker")
@@ -19,7 +20,7 @@ struct WorkerGroupTests {
   }
 
   @Test(
-    "W2: entries of a group may be written in different ways",
+    "entries of a group may be written in different ways", .rule("worker.2"),
     arguments: [
       ("worker", "{mode: worker, group: hmac}"),
       ("{mode: worker, group: signing, memory: 1GiB}", "{mode: worker, group: signing, memory: 1024MiB, workers: 1}"),
@@ -30,7 +31,7 @@ struct WorkerGroupTests {
   }
 
   @Test(
-    "B28, W2: entries of a group that disagree are named, with the key and both values",
+    "entries of a group that disagree are named, with the key and both values", .rule("worker-input.28", "worker.2"),
     arguments: [
       ("{mode: worker, group: g, memory: 64MiB}", "{mode: worker, group: g}", "memory", "64MiB", "256MiB", "8:5"),
       ("{mode: worker, group: g}", "{mode: worker, group: g, workers: 2}", "workers", "1", "2", "8:41"),
@@ -60,7 +61,7 @@ struct WorkerGroupTests {
   }
 
   @Test(
-    "W2: entries of one file that do not share a process are a warning",
+    "entries of one file that do not share a process are a warning", .rule("worker.2"),
     arguments: [
       ("worker", "worker", "hmac runs in the worker hmac, tokens in the worker tokens"),
       ("worker", "in-process", "hmac runs in the worker hmac, tokens in the process of the host"),
@@ -78,7 +79,7 @@ struct WorkerGroupTests {
   }
 
   @Test(
-    "W3: several workers of a plugin that keeps its state between calls are a warning",
+    "several workers of a plugin that keeps its state between calls are a warning", .rule("worker.3"),
     arguments: [(2, false, true), (2, true, false), (1, false, false)])
   func instances(workers: Int, isPerCall: Bool, isWarned: Bool) throws {
     let manifest = try ManifestFixtures.manifest(text("{mode: worker, workers: \(workers)}", "worker"))

@@ -7,9 +7,9 @@ import Synchronization
 import TestTools
 import Testing
 
-@Suite("Callbacks and late answers of HTTPNetworkTransport (SEMANTICS-OLDER J0 and J3)", .timeLimit(.minutes(2)))
+@Suite("Callbacks and late answers of HTTPNetworkTransport", .timeLimit(.minutes(2)))
 struct DelegateCallbackTests {
-  @Test("J0.17: a cached value and one from the server arrive in this order on a concurrent queue, asynchronously")
+  @Test("a cached value and one from the server arrive in this order on a concurrent queue, asynchronously")
   func order() async throws {
     let service = try DelegateService()
     #expect(await service.fetch() == ["server R2"])
@@ -31,7 +31,7 @@ struct DelegateCallbackTests {
     #expect(await eventually { results.outcomes == ["cache R2"] })
   }
 
-  @Test("J0.19, J3.14: a result that is queued when its call is cancelled is not delivered, only the cancellation is")
+  @Test("a result that is queued when its call is cancelled is not delivered, only the cancellation is", .rule("delegate.14"))
   func queued() async throws {
     let queue = DispatchQueue(label: "blocked")
     let gate = DispatchSemaphore(value: 0)
@@ -48,7 +48,7 @@ struct DelegateCallbackTests {
     #expect(results.outcomes == ["\(CancellationError())"])
   }
 
-  @Test("J0.20: a callback may cancel its call, remove the delegate and use the client again")
+  @Test("a callback may cancel its call, remove the delegate and use the client again")
   func fromCallback() async throws {
     let service = try DelegateService()
     let results = Results<HeroQuery.Data>()
@@ -70,7 +70,9 @@ struct DelegateCallbackTests {
     call.withLock { $0 = nil }
   }
 
-  @Test("J3.11, J3.15: an answer after client and transport were released completes the request, and a second one does nothing")
+  @Test(
+    "an answer after client and transport were released completes the request, and a second one does nothing",
+    .rule("delegate.11", "delegate.15"))
   func lateAnswer() async throws {
     let (counter, results) = (Counter(), Results<HeroQuery.Data>())
     let answer = Mutex<(@Sendable (Bool) -> Void)?>(nil)

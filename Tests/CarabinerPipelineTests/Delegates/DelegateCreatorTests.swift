@@ -5,7 +5,7 @@ import ScriptedServer
 import TestTools
 import Testing
 
-@Suite("Creators of the 0.3x generation in HTTPNetworkTransport (SEMANTICS-OLDER J3)", .timeLimit(.minutes(2)))
+@Suite("Creators of the 0.3x generation in HTTPNetworkTransport", .timeLimit(.minutes(2)))
 struct DelegateCreatorTests {
   /// Notes its arguments, and adds a member to each body.
   private struct NotingCreator: RequestCreator {
@@ -23,7 +23,9 @@ struct DelegateCreatorTests {
 
   private let log = Log()
 
-  @Test("J3.26: a creator of the 0.3x generation makes the bodies, over a session and over a client", arguments: [false, true])
+  @Test(
+    "a creator of the 0.3x generation makes the bodies, over a session and over a client", .rule("delegate.26"),
+    arguments: [false, true])
   func bodies(overClient: Bool) async throws {
     let creator = NotingCreator(log: log)
     let service = try DelegateService(make: { url, delegate in
@@ -37,7 +39,8 @@ struct DelegateCreatorTests {
     #expect(log.entries == ["false true false"])
   }
 
-  @Test("J3.17, J3.26: an identifier is in place of the document, and an operation without one has the hash")
+  @Test(
+    "an identifier is in place of the document, and an operation without one has the hash", .rule("delegate.17", "delegate.26"))
   func identifiers() async throws {
     let creator = NotingCreator(log: log)
     let service = try DelegateService(make: { url, delegate in
@@ -55,7 +58,7 @@ struct DelegateCreatorTests {
     #expect(log.entries == ["true true false", "true true false"])
   }
 
-  @Test("J3.20, J3.26: persisted queries ask the creator for the hash, and then for the document too")
+  @Test("persisted queries ask the creator for the hash, and then for the document too", .rule("delegate.20", "delegate.26"))
   func persisted() async throws {
     let creator = NotingCreator(log: log)
     let service = try DelegateService(
@@ -66,7 +69,7 @@ struct DelegateCreatorTests {
     #expect(service.server.requests.compactMap(\.json).map { $0["query"] != nil } == [false, true])
   }
 
-  @Test("J3.26: the creator makes the whole form of an upload, with identifiers too", arguments: [false, true])
+  @Test("the creator makes the whole form of an upload, with identifiers too", .rule("delegate.26"), arguments: [false, true])
   func upload(sendsIdentifiers: Bool) async throws {
     let service = try DelegateService(
       answers: [("200 OK", #"{"data":{"upload":"ok"}}"#)],

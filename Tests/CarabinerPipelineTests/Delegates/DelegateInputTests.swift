@@ -6,9 +6,9 @@ import ScriptedServer
 import TestTools
 import Testing
 
-@Suite("Bad input of delegates and servers (SEMANTICS-OLDER J3.6)", .timeLimit(.minutes(3)))
+@Suite("Bad input of delegates and servers", .timeLimit(.minutes(3)))
 struct DelegateInputTests {
-  @Test("J3.9: a URL without a host fails, and the retry delegate is asked")
+  @Test("a URL without a host fails, and the retry delegate is asked", .rule("delegate.9"))
   func noHost() async throws {
     let recorder = Recorder()
     recorder.willSend = { $0.url = URL(filePath: "/nowhere") }
@@ -17,7 +17,7 @@ struct DelegateInputTests {
     #expect(recorder.log.entries.contains("retry?") && service.server.connections == 0)
   }
 
-  @Test("J3.4: a body of 100 MiB is sent whole")
+  @Test("a body of 100 MiB is sent whole", .rule("delegate.4"))
   func hugeBody() async throws {
     let recorder = Recorder()
     recorder.willSend = { $0.httpBody = Data(count: 100 << 20) }
@@ -26,7 +26,7 @@ struct DelegateInputTests {
     #expect(service.server.requests.first?.body.count == 100 << 20)
   }
 
-  @Test("J3.4: a Content-Length that willSend sets does not change what is sent")
+  @Test("a Content-Length that willSend sets does not change what is sent", .rule("delegate.4"))
   func contentLength() async throws {
     let recorder = Recorder()
     recorder.willSend = { $0.setValue("3", forHTTPHeaderField: "Content-Length") }
@@ -37,14 +37,14 @@ struct DelegateInputTests {
     if let request = service.server.requests.first { #expect(request.json?["query"] != nil) }
   }
 
-  @Test("J3.9: a redirect loop ends with an error of sending")
+  @Test("a redirect loop ends with an error of sending", .rule("delegate.9"))
   func redirectLoop() async throws {
     let service = try DelegateService { _, peer in try peer.respond("307 Temporary Redirect", headers: "Location: /graphql\r\n") }
     #expect(await service.fetch().first?.contains("redirectRefused") == true)
     #expect(service.recorder.log.entries.filter { $0 == "retry?" }.count == 1)
   }
 
-  @Test("J3.6: a body that ends early is shown as far as it arrived, with its error")
+  @Test("a body that ends early is shown as far as it arrived, with its error", .rule("delegate.6"))
   func earlyEnd() async throws {
     let recorder = Recorder()
     let errors = Log()
@@ -58,7 +58,7 @@ struct DelegateInputTests {
   }
 
   @Test(
-    "J3.7: a status that is not 200 to 299 is an error, whatever its media type",
+    "a status that is not 200 to 299 is an error, whatever its media type", .rule("delegate.7"),
     arguments: ["101 Switching Protocols", "199 Odd", "300 Choices", "400 Bad", "599 Odd", "600 Odd", "999 Odd"])
   func statuses(_ status: String) async throws {
     let service = try DelegateService { _, peer in
@@ -70,13 +70,13 @@ struct DelegateInputTests {
     #expect(words.count == 1 && !words[0].hasPrefix("server"), "\(words)")
   }
 
-  @Test("J3.7: a status of 299 is a success")
+  @Test("a status of 299 is a success", .rule("delegate.7"))
   func oddSuccess() async throws {
     let service = try DelegateService { _, peer in try peer.json(heroJSON, status: "299 Odd") }
     #expect(await service.fetch() == ["server R2"])
   }
 
-  @Test("J3.24: a head with ten thousand fields is a response or an error, once")
+  @Test("a head with ten thousand fields is a response or an error, once", .rule("delegate.24"))
   func manyFields() async throws {
     let fields = (0..<10_000).map { "X-Field-\($0): v\r\n" }.joined()
     let service = try DelegateService { _, peer in try peer.json(heroJSON, headers: fields) }
@@ -85,7 +85,7 @@ struct DelegateInputTests {
     #expect(words.count == 1 && (words[0] == "server R2" || words[0].contains("headTooLarge")), "\(words)")
   }
 
-  @Test("J3.24: a body over the limit is an error, also one in parts")
+  @Test("a body over the limit is an error, also one in parts", .rule("delegate.24"))
   func limit() async throws {
     let service = try DelegateService(
       answer: { _, peer in
@@ -96,7 +96,7 @@ struct DelegateInputTests {
     #expect(service.recorder.log.entries.contains("retry?"))
   }
 
-  @Test("J3.13: a deferred response is one outcome with all its parts")
+  @Test("a deferred response is one outcome with all its parts", .rule("delegate.13"))
   func deferred() async throws {
     let service = try DelegateService { _, peer in
       try peer.sendParts()
@@ -110,7 +110,7 @@ struct DelegateInputTests {
     #expect(service.recorder.log.entries.filter { $0 == "result" }.count == 1)
   }
 
-  @Test("J0.20, J3.25: a delegate may use its client inside shouldSend, and be removed during a request")
+  @Test("a delegate may use its client inside shouldSend, and be removed during a request", .rule("delegate.25"))
   func reentrant() async throws {
     let recorder = Recorder()
     let service = try DelegateService(recorder)
@@ -133,7 +133,7 @@ struct DelegateInputTests {
     #expect(recorder.log.entries.filter { $0.hasPrefix("raw") }.count == 1)
   }
 
-  @Test("J3.11: an answer from another thread before the method has returned counts, and no other")
+  @Test("an answer from another thread before the method has returned counts, and no other", .rule("delegate.11"))
   func answeredMeanwhile() async throws {
     let recorder = Recorder()
     recorder.retry = { _, _, _, answer in
@@ -151,7 +151,7 @@ struct DelegateInputTests {
     #expect(service.server.requests.count == 2)
   }
 
-  @Test("J0.24, J3.16: eight threads use one transport and one delegate")
+  @Test("eight threads use one transport and one delegate", .rule("delegate.16"))
   func threads() async throws {
     let recorder = Recorder()
     recorder.retry = { _, _, _, answer in

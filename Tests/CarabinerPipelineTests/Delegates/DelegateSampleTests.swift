@@ -5,9 +5,9 @@ import ScriptedServer
 import TestTools
 import Testing
 
-@Suite("Code of the generation with delegates (SEMANTICS-OLDER J3.5)", .timeLimit(.minutes(2)))
+@Suite("Code of the generation with delegates", .timeLimit(.minutes(2)))
 struct DelegateSampleTests {
-  @Test("J3.10: a client that is its own delegate renews its login after a 401 and sends again")
+  @Test("a client that is its own delegate renews its login after a 401 and sends again", .rule("delegate.10"))
   func login() async throws {
     let server = try ScriptedServer(
       ScriptedServer.answering { request, peer in
@@ -28,7 +28,7 @@ struct DelegateSampleTests {
     service.close()
   }
 
-  @Test("J3.3: a client without a user sends nothing")
+  @Test("a client without a user sends nothing", .rule("delegate.3"))
   func loggedOut() async throws {
     let server = try ScriptedServer(ScriptedServer.answering { _, peer in try peer.json(heroJSON) })
     let service = AuthorizedClient(url: try #require(URL(string: server.origin)), session: UserSession(token: nil))
@@ -40,7 +40,7 @@ struct DelegateSampleTests {
     service.close()
   }
 
-  @Test("J3.18: a client with all options sends queries by GET, with the fields of its session")
+  @Test("a client with all options sends queries by GET, with the fields of its session", .rule("delegate.18"))
   func configured() async throws {
     let server = try ScriptedServer(ScriptedServer.answering { _, peer in try peer.json(heroJSON) })
     let url = try #require(URL(string: server.origin))

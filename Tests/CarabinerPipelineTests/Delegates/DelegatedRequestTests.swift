@@ -6,9 +6,9 @@ import ScriptedServer
 import TestTools
 import Testing
 
-@Suite("Requests, cache and stages of HTTPNetworkTransport (SEMANTICS-OLDER J3)", .timeLimit(.minutes(2)))
+@Suite("Requests, cache and stages of HTTPNetworkTransport", .timeLimit(.minutes(2)))
 struct DelegatedRequestTests {
-  @Test("J3.17: identifiers take the place of documents, the hash of the document where there is none")
+  @Test("identifiers take the place of documents, the hash of the document where there is none", .rule("delegate.17"))
   func identifiers() async throws {
     let service = try DelegateService(make: { HTTPNetworkTransport(url: $0, sendOperationIdentifiers: true, delegate: $1) })
     #expect(await service.fetch() == ["server R2"])
@@ -22,7 +22,7 @@ struct DelegatedRequestTests {
     #expect(requests[0].header("X-APOLLO-OPERATION-ID") == nil && requests[1].header("X-APOLLO-OPERATION-ID") == "named-1")
   }
 
-  @Test("J3.18, J3.19: queries go by GET with the endpoint's own items and all fields, mutations by POST")
+  @Test("queries go by GET with the endpoint's own items and all fields, mutations by POST", .rule("delegate.18", "delegate.19"))
   func get() async throws {
     let service = try DelegateService(
       path: "/graphql?tenant=a%2Bb", make: { HTTPNetworkTransport(url: $0, useGETForQueries: true, delegate: $1) })
@@ -42,7 +42,7 @@ struct DelegatedRequestTests {
   }
 
   @Test(
-    "J3.20: each row of the table of methods and documents",
+    "each row of the table of methods and documents", .rule("delegate.20"),
     arguments: [
       (false, false, ["POST hash", "POST both"]), (true, false, ["GET hash", "POST both"]),
       (true, true, ["GET hash", "GET both"]), (false, true, ["GET hash", "GET both"]),
@@ -62,7 +62,9 @@ struct DelegatedRequestTests {
     #expect(sent == expected)
   }
 
-  @Test("J3.20: a hash may be refused with a status of 400, and another error with it stays an error", arguments: [true, false])
+  @Test(
+    "a hash may be refused with a status of 400, and another error with it stays an error", .rule("delegate.20"),
+    arguments: [true, false])
   func refusedWithStatus(isRefusal: Bool) async throws {
     let message = isRefusal ? "PersistedQueryNotFound" : "no"
     let service = try DelegateService(
@@ -73,7 +75,7 @@ struct DelegatedRequestTests {
     #expect(service.server.requests.count == (isRefusal ? 2 : 1))
   }
 
-  @Test("J3.23: the five cache policies over this transport")
+  @Test("the five cache policies over this transport", .rule("delegate.23"))
   func policies() async throws {
     let service = try DelegateService()
     let miss = await service.fetch(.returnCacheDataDontFetch)
@@ -87,7 +89,7 @@ struct DelegatedRequestTests {
     #expect(service.server.requests.count == 3)
   }
 
-  @Test("J3.13: a retry after a cached value does not deliver it again")
+  @Test("a retry after a cached value does not deliver it again", .rule("delegate.13"))
   func cachedOnce() async throws {
     let recorder = Recorder()
     recorder.retry = { _, _, _, answer in answer(true) }
@@ -102,13 +104,13 @@ struct DelegatedRequestTests {
     #expect(recorder.log.entries.filter { $0 == "result" }.count == 3 && service.server.requests.count == 3)
   }
 
-  @Test("J3.23: a store that cannot be written costs nothing but a log line")
+  @Test("a store that cannot be written costs nothing but a log line", .rule("delegate.23"))
   func failingStore() async throws {
     let service = try DelegateService(store: Store1(cache: FullCache()))
     #expect(await service.fetch(.returnCacheDataElseFetch) == ["server R2"])
   }
 
-  @Test("J3.23: a watcher over this transport hears of another query's change and not of its own fetch")
+  @Test("a watcher over this transport hears of another query's change and not of its own fetch", .rule("delegate.23"))
   func watcher() async throws {
     let counter = Counter()
     let service = try DelegateService { _, peer in
@@ -123,7 +125,7 @@ struct DelegatedRequestTests {
     watcher.cancel()
   }
 
-  @Test("J3.28: the form without cache gives the response of the server, and a subscription is refused")
+  @Test("the form without cache gives the response of the server, and a subscription is refused", .rule("delegate.28"))
   func plainForm() async throws {
     let service = try DelegateService()
     let names = Log()
@@ -135,7 +137,7 @@ struct DelegatedRequestTests {
     #expect(service.server.requests.count == 1)
   }
 
-  @Test("J3.4: a header of a stage is there when willSend looks, and willSend may take it away")
+  @Test("a header of a stage is there when willSend looks, and willSend may take it away", .rule("delegate.4"))
   func stageHeader() async throws {
     let log = Log()
     let recorder = Recorder()
@@ -152,7 +154,9 @@ struct DelegatedRequestTests {
     #expect(request.header("x-h1") == nil && request.header("x-g1") == "1")
   }
 
-  @Test("J3.1: a retry of a stage passes preflight again, and a stage sees an error status before the delegate is asked")
+  @Test(
+    "a retry of a stage passes preflight again, and a stage sees an error status before the delegate is asked",
+    .rule("delegate.1"))
   func stageRetry() async throws {
     let log = Log()
     let recorder = Recorder()
@@ -193,7 +197,7 @@ struct DelegatedRequestTests {
     #expect(recorder.log.entries.filter { $0 == "retry?" }.count == 1)
   }
 
-  @Test("J0.22: task-locals of the caller are visible in the delegate's methods and in the callback")
+  @Test("task-locals of the caller are visible in the delegate's methods and in the callback")
   func taskLocals() async throws {
     let recorder = Recorder()
     let log = recorder.log

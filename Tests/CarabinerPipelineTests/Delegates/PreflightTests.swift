@@ -5,9 +5,11 @@ import ScriptedServer
 import TestTools
 import Testing
 
-@Suite("Delegates and the requests that they see and change (SEMANTICS-OLDER J3)", .timeLimit(.minutes(2)))
+@Suite("Delegates and the requests that they see and change", .timeLimit(.minutes(2)))
 struct PreflightTests {
-  @Test("J3.2, J3.3: shouldSend sees the finished request and can stop it; no server and no other method hears of it")
+  @Test(
+    "shouldSend sees the finished request and can stop it; no server and no other method hears of it",
+    .rule("delegate.2", "delegate.3"))
   func stopped() async throws {
     let seen = Log()
     let recorder = Recorder()
@@ -28,7 +30,7 @@ struct PreflightTests {
     #expect(service.server.connections == 0)
   }
 
-  @Test("J3.3: the error of a stopped request is cancelledByDelegate")
+  @Test("the error of a stopped request is cancelledByDelegate", .rule("delegate.3"))
   func stoppedError() async throws {
     let recorder = Recorder()
     recorder.shouldSend = { _ in false }
@@ -38,7 +40,7 @@ struct PreflightTests {
     #expect(throws: GraphQLHTTPRequestError.cancelledByDelegate) { try results.all[0].get() }
   }
 
-  @Test("J3.4: willSend adds a token that the server sees, and the raw completion gets the request as it was sent")
+  @Test("willSend adds a token that the server sees, and the raw completion gets the request as it was sent", .rule("delegate.4"))
   func token() async throws {
     let recorder = Recorder()
     recorder.willSend = { request in
@@ -55,7 +57,7 @@ struct PreflightTests {
     #expect(reported.entries == ["Bearer one"])
   }
 
-  @Test("J3.4: willSend may send the request elsewhere, with another method and body")
+  @Test("willSend may send the request elsewhere, with another method and body", .rule("delegate.4"))
   func elsewhere() async throws {
     let other = try ScriptedServer(ScriptedServer.answering { _, peer in try peer.json(heroJSON) })
     let recorder = Recorder()
@@ -72,7 +74,7 @@ struct PreflightTests {
     #expect(service.server.connections == 0)
   }
 
-  @Test("J3.1, J3.6: each method is called once for an attempt, in order: a success, a 401")
+  @Test("each method is called once for an attempt, in order: a success, a 401", .rule("delegate.1", "delegate.6"))
   func order() async throws {
     let good = try DelegateService()
     #expect(await good.fetch() == ["server R2"])
@@ -82,7 +84,7 @@ struct PreflightTests {
     #expect(bad.recorder.log.entries == ["shouldSend", "willSend", "raw 401 2", "retry?", "result"])
   }
 
-  @Test("J3.6: a refused connection has no head, no body and an error")
+  @Test("a refused connection has no head, no body and an error", .rule("delegate.6"))
   func refused() async throws {
     let recorder = Recorder()
     let errors = Log()
@@ -97,7 +99,7 @@ struct PreflightTests {
     #expect(errors.entries == ["cannotConnect", "cannotConnect true"])
   }
 
-  @Test("J3.6: the raw completion gets the whole body of a 500 before the caller, and empty data of an empty 200")
+  @Test("the raw completion gets the whole body of a 500 before the caller, and empty data of an empty 200", .rule("delegate.6"))
   func rawBodies() async throws {
     let page = String(repeating: "x", count: 100_000)
     let failing = try DelegateService(answers: [("500 Fault", page)])
@@ -111,7 +113,7 @@ struct PreflightTests {
     #expect(empty.recorder.log.entries == ["shouldSend", "willSend", "raw 200 0", "retry?", "result"])
   }
 
-  @Test("J3.6: the head of the raw completion is the last one after redirects")
+  @Test("the head of the raw completion is the last one after redirects", .rule("delegate.6"))
   func redirected() async throws {
     let recorder = Recorder()
     let heads = Log()
@@ -125,7 +127,7 @@ struct PreflightTests {
   }
 
   @Test(
-    "J3.7: a body that is not a GraphQL response is an invalidResponse, and the retry delegate is asked",
+    "a body that is not a GraphQL response is an invalidResponse, and the retry delegate is asked", .rule("delegate.7"),
     arguments: ["null", "[]", "\"x\"", "{", "<html>", "{}"])
   func unparsable(_ body: String) async throws {
     let recorder = Recorder()
@@ -139,7 +141,7 @@ struct PreflightTests {
     #expect(statuses.entries == ["200 true"])
   }
 
-  @Test("J3.5: a header field that willSend made invalid is an error of sending")
+  @Test("a header field that willSend made invalid is an error of sending", .rule("delegate.5"))
   func invalidHeader() async throws {
     let recorder = Recorder()
     recorder.willSend = { $0.setValue("a\r\nb: c", forHTTPHeaderField: "X-A") }
@@ -148,7 +150,9 @@ struct PreflightTests {
     #expect(recorder.log.entries.contains("retry?") && service.server.requests.isEmpty)
   }
 
-  @Test("J3.25: a delegate with some of the methods is asked only about those, and one that is set later counts from then on")
+  @Test(
+    "a delegate with some of the methods is asked only about those, and one that is set later counts from then on",
+    .rule("delegate.25"))
   func half() async throws {
     let service = try DelegateService(make: { url, _ in HTTPNetworkTransport(url: url) })
     #expect(await service.fetch() == ["server R2"])
@@ -161,7 +165,7 @@ struct PreflightTests {
     #expect(half.log.entries == ["raw"])
   }
 
-  @Test("J3.15: the transport keeps its delegate until it is set to nil")
+  @Test("the transport keeps its delegate until it is set to nil", .rule("delegate.15"))
   func strong() throws {
     let transport = HTTPNetworkTransport(url: URL(filePath: "/"))
     weak var delegate: HalfDelegate?
@@ -175,7 +179,7 @@ struct PreflightTests {
     #expect(delegate == nil)
   }
 
-  @Test("J3.15: a request completes although client and transport are released meanwhile")
+  @Test("a request completes although client and transport are released meanwhile", .rule("delegate.15"))
   func released() async throws {
     let gate = DispatchSemaphore(value: 0)
     let server = try ScriptedServer(
@@ -196,7 +200,7 @@ struct PreflightTests {
     #expect(await eventually { transport == nil })
   }
 
-  @Test("J3.22: an errorDescription has the messages of errors in the body, or else status and body")
+  @Test("an errorDescription has the messages of errors in the body, or else status and body", .rule("delegate.22"))
   func descriptions() throws {
     let head = HTTPURLResponse(url: try #require(URL(string: "http://a.test")), statusCode: 404)
     func text(_ body: Data?) -> String? {

@@ -7,11 +7,11 @@ import Synchronization
 import TestTools
 import Testing
 
-@Suite("Delegates and their decisions about errors (SEMANTICS-OLDER J3)", .timeLimit(.minutes(3)))
+@Suite("Delegates and their decisions about errors", .timeLimit(.minutes(3)))
 struct RetryDelegateTests {
   private static let unauthorized = (status: "401 Unauthorized", body: "no")
 
-  @Test("J3.10: a 401 leads to another login, and the second attempt is asked about again and has the new token")
+  @Test("a 401 leads to another login, and the second attempt is asked about again and has the new token", .rule("delegate.10"))
   func login() async throws {
     let recorder = Recorder()
     let renewed = Counter()
@@ -32,14 +32,14 @@ struct RetryDelegateTests {
       ])
   }
 
-  @Test("J3.10: the continue handler fails with another error, and answers instead of the retry handler")
+  @Test("the continue handler fails with another error, and answers instead of the retry handler", .rule("delegate.10"))
   func otherError() async throws {
     let service = try DelegateService(
       answers: [Self.unauthorized], make: { url, _ in HTTPNetworkTransport(url: url, delegate: Renaming1()) })
     #expect(await service.fetch() == ["log in again"])
   }
 
-  @Test("J3.11: answering twice sends once")
+  @Test("answering twice sends once", .rule("delegate.11"))
   func twice() async throws {
     let recorder = Recorder()
     recorder.retry = { _, _, _, answer in
@@ -53,7 +53,7 @@ struct RetryDelegateTests {
     #expect(service.server.requests.count == 2)
   }
 
-  @Test("J0.21, J3.11: an answer that cannot come because its closure was released is a no")
+  @Test("an answer that cannot come because its closure was released is a no", .rule("delegate.11"))
   func dropped() async throws {
     let recorder = Recorder()
     recorder.retry = { _, _, _, _ in }
@@ -61,7 +61,7 @@ struct RetryDelegateTests {
     #expect(await service.fetch() == ["Received error response (401 Unauthorized): no"])
   }
 
-  @Test("J3.11: an answer that an object gives when it is released counts")
+  @Test("an answer that an object gives when it is released counts", .rule("delegate.11"))
   func fromDeinit() async throws {
     let recorder = Recorder()
     recorder.retry = { _, _, _, answer in _ = AnswersLast(answer) }
@@ -69,7 +69,7 @@ struct RetryDelegateTests {
     #expect(await service.fetch() == ["server R2"])
   }
 
-  @Test("J0.23, J3.12: ten attempts and no more, and the message names the last error")
+  @Test("ten attempts and no more, and the message names the last error", .rule("delegate.12"))
   func limit() async throws {
     let recorder = Recorder()
     recorder.retry = { _, _, _, answer in answer(true) }
@@ -79,7 +79,7 @@ struct RetryDelegateTests {
     #expect(words.contains("retryLimit") && service.server.requests.count == 10)
   }
 
-  @Test("J3.12: a thousand retries need no more stack than one")
+  @Test("a thousand retries need no more stack than one", .rule("delegate.12"))
   func thousand() async throws {
     let recorder = Recorder()
     recorder.retry = { _, _, _, answer in answer(true) }
@@ -91,7 +91,7 @@ struct RetryDelegateTests {
     #expect(service.server.requests.count == 1001)
   }
 
-  @Test("J3.14: cancelling during the decision sends nothing more, and a late answer is ignored")
+  @Test("cancelling during the decision sends nothing more, and a late answer is ignored", .rule("delegate.14"))
   func cancelledDecision() async throws {
     let recorder = Recorder()
     let answer = Mutex<(@Sendable (Bool) -> Void)?>(nil)
@@ -115,7 +115,7 @@ struct RetryDelegateTests {
     #expect(service.server.requests.count == 1)
   }
 
-  @Test("J3.9, J3.14: cancelling in the second attempt aborts that attempt and asks about no retry")
+  @Test("cancelling in the second attempt aborts that attempt and asks about no retry", .rule("delegate.9", "delegate.14"))
   func cancelledAttempt() async throws {
     let recorder = Recorder()
     recorder.retry = { _, _, _, answer in answer(true) }
@@ -139,7 +139,7 @@ struct RetryDelegateTests {
     #expect(recorder.log.entries.filter { $0 == "retry?" }.count == 1 && results.all.count == 1)
   }
 
-  @Test("J3.10: an upload that is sent again has its files again")
+  @Test("an upload that is sent again has its files again", .rule("delegate.10"))
   func upload() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -158,7 +158,7 @@ struct RetryDelegateTests {
     #expect(bodies.count == 2 && bodies.allSatisfy { $0.contains("\r\n\r\nthe whole file\r\n") })
   }
 
-  @Test("J3.9, J3.21: a file that cannot be read is its own error, and the retry delegate is not asked")
+  @Test("a file that cannot be read is its own error, and the retry delegate is not asked", .rule("delegate.9", "delegate.21"))
   func missingFile() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try Data("gone".utf8).write(to: folder)
@@ -171,7 +171,7 @@ struct RetryDelegateTests {
     #expect(service.recorder.log.entries.isEmpty)
   }
 
-  @Test("J3.8: GraphQL errors are a success, and their delegate can ask for another attempt")
+  @Test("GraphQL errors are a success, and their delegate can ask for another attempt", .rule("delegate.8"))
   func graphQLErrors() async throws {
     let errors = (status: "200 OK", body: #"{"data":null,"errors":[{"message":"busy"}]}"#)
     let plain = try DelegateService(answers: [errors])
@@ -187,7 +187,9 @@ struct RetryDelegateTests {
     #expect(recorder.log.entries.filter { $0 == "errors?" }.count == 2)
   }
 
-  @Test("J3.20: persisted queries send hash and document, through preflight both times, and ask no delegate about the protocol")
+  @Test(
+    "persisted queries send hash and document, through preflight both times, and ask no delegate about the protocol",
+    .rule("delegate.20"))
   func persisted() async throws {
     let recorder = ErrorRecorder()
     let service = try DelegateService(
@@ -200,7 +202,7 @@ struct RetryDelegateTests {
     #expect(recorder.log.entries.filter { $0 == "willSend" }.count == 2 && !recorder.log.entries.contains("errors?"))
   }
 
-  @Test("J3.20: a retry of the delegate in the middle of persisted queries sends what the server asked for")
+  @Test("a retry of the delegate in the middle of persisted queries sends what the server asked for", .rule("delegate.20"))
   func persistedRetry() async throws {
     let recorder = Recorder()
     recorder.retry = { _, _, _, answer in answer(true) }

@@ -2,9 +2,10 @@ import CarabinerPipeline
 import Foundation
 import PipelineSamples
 import ScriptedServer
+import TestTools
 import Testing
 
-@Suite("Responses in the format of a decoder (SEMANTICS-OLDER J2)", .timeLimit(.minutes(2)))
+@Suite("Responses in the format of a decoder", .timeLimit(.minutes(2)))
 struct CodableTests {
   private struct Body: Encodable {
     struct Fault: Encodable {
@@ -23,7 +24,8 @@ struct CodableTests {
   }
 
   @Test(
-    "J2.1, J2.2: typed results come from JSON and from a binary property list, with data, errors and extensions",
+    "typed results come from JSON and from a binary property list, with data, errors and extensions",
+    .rule("legacy.1", "legacy.2"),
     arguments: [false, true])
   func formats(isPropertyList: Bool) async throws {
     let encoder = PropertyListEncoder()
@@ -40,7 +42,7 @@ struct CodableTests {
     #expect(server.requests.first?.json?["query"]?.string == HeroQuery().document)
   }
 
-  @Test("J2.3: errors alone are a result without data, and neither is an error of the response")
+  @Test("errors alone are a result without data, and neither is an error of the response", .rule("legacy.3"))
   func members() async throws {
     let failed = try await service(#"{"errors":[{"message":"no"}]}"#).result(of: HeroQuery())
     #expect(failed.data == nil && failed.errors?.first?.message == "no")
@@ -54,7 +56,7 @@ struct CodableTests {
   }
 
   @Test(
-    "J2.3: a body that the decoder refuses fails with the decoder's own error",
+    "a body that the decoder refuses fails with the decoder's own error", .rule("legacy.3"),
     arguments: [
       "", "<html>", #"{"data":{"hero":{"id":1}}}"#, #"{"data":1}"#,
       #"{"extensions":"# + String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000) + "}",
@@ -64,7 +66,7 @@ struct CodableTests {
     await #expect(throws: DecodingError.self) { try await service.result(of: HeroQuery()) }
   }
 
-  @Test("J2.3: a parser in front of the network is an error")
+  @Test("a parser in front of the network is an error", .rule("legacy.3"))
   func noResponse() async {
     for (interceptor, name) in [
       (CodableParsingInterceptor(decoder: JSONDecoder()) as any ApolloInterceptor, "CodableParsingInterceptor"),
@@ -76,7 +78,7 @@ struct CodableTests {
     }
   }
 
-  @Test("J2.4: persisted queries are parsed before they are checked: hash, not found, document")
+  @Test("persisted queries are parsed before they are checked: hash, not found, document", .rule("legacy.4"))
   func persisted() async throws {
     let service = try LegacyService(CodableInterceptorProvider(decoder: JSONDecoder()), persists: true) { request, peer in
       let hasDocument = request.json?["query"]?.string != nil
@@ -87,7 +89,7 @@ struct CodableTests {
     #expect(service.server.requests.allSatisfy { $0.json?["extensions"]?["persistedQuery"] != nil })
   }
 
-  @Test("J2.4: the provider leaves the store untouched, and a query for the store alone is a miss")
+  @Test("the provider leaves the store untouched, and a query for the store alone is a miss", .rule("legacy.4"))
   func store() async throws {
     let service = try service(heroJSON)
     _ = try await service.result(of: HeroQuery(), .returnCacheDataElseFetch)

@@ -11,7 +11,7 @@ private struct PropertyLists: InterceptorProvider {
   }
 }
 
-@Suite("Responses of the core in the format of a decoder (SEMANTICS-OLDER J2.3)", .timeLimit(.minutes(2)))
+@Suite("Responses of the core in the format of a decoder", .timeLimit(.minutes(2)))
 struct FlexibleParsingTests {
   @Test("a chain of the core reads a binary property list and writes its records")
   func propertyList() async throws {

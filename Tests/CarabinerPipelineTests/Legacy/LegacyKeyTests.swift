@@ -5,7 +5,7 @@ import ScriptedServer
 import TestTools
 import Testing
 
-@Suite("Keys of stored objects in the 0.3x generation (SEMANTICS-OLDER J2)", .timeLimit(.minutes(2)))
+@Suite("Keys of stored objects in the 0.3x generation", .timeLimit(.minutes(2)))
 struct LegacyKeyTests {
   /// A list whose parser has a key function, and optionally an interceptor behind it.
   private struct Provider: InterceptorProvider {
@@ -38,7 +38,7 @@ struct LegacyKeyTests {
   }
 
   @Test(
-    "J2.6: text or a number under its response name is the whole key, and any other value is not a key",
+    "text or a number under its response name is the whole key, and any other value is not a key", .rule("legacy.6"),
     arguments: [
       (#""r2""#, "r2"), ("7", "7"), ("1.50", "1.50"), ("null", nil), ("true", nil), ("[1]", nil), (#"{"a":1}"#, nil),
     ] as [(String, String?)])
@@ -52,7 +52,7 @@ struct LegacyKeyTests {
   }
 
   @Test(
-    "J2.6: the function of the parser wins over that of the store, and without either the key fields count",
+    "the function of the parser wins over that of the store, and without either the key fields count", .rule("legacy.6"),
     arguments: [true, false])
   func precedence(isLegacy: Bool) async throws {
     for (parser, store, key) in [("a", "b", "a"), (nil, "b", "b"), (nil, nil, "Droid:1")] as [(String?, String?, String)] {
@@ -92,7 +92,7 @@ struct LegacyKeyTests {
     }
   }
 
-  @Test("J2.5: a replaced result is delivered, and the response of the server is written")
+  @Test("a replaced result is delivered, and the response of the server is written", .rule("legacy.5"))
   func replaced() async throws {
     let (store, log) = (CarabinerPipeline.ApolloStore(), Log())
     let service = try LegacyService(Provider(store: store, last: [Replacing(log: log)]), store: store)

@@ -5,9 +5,9 @@ import ScriptedServer
 import TestTools
 import Testing
 
-@Suite("The list of the 0.3x generation (SEMANTICS-OLDER J2)", .timeLimit(.minutes(2)))
+@Suite("The list of the 0.3x generation", .timeLimit(.minutes(2)))
 struct LegacyProviderTests {
-  @Test("J2.7: the provider has seven interceptors in their order, and a subclass puts one at either end")
+  @Test("the provider has seven interceptors in their order, and a subclass puts one at either end", .rule("legacy.7"))
   func list() async throws {
     func names(_ list: [any ApolloInterceptor]) -> [String] { list.map { String(describing: type(of: $0)) } }
     let seven = [
@@ -22,7 +22,7 @@ struct LegacyProviderTests {
     #expect(try await service.result(of: HeroQuery(), .returnCacheDataDontFetch).source == .cache)
   }
 
-  @Test("J2.4: the order of the list for decoders")
+  @Test("the order of the list for decoders", .rule("legacy.4"))
   func codableList() {
     let list = CodableInterceptorProvider(decoder: JSONDecoder()).interceptors(for: HeroQuery())
     #expect(
@@ -32,7 +32,7 @@ struct LegacyProviderTests {
       ])
   }
 
-  @Test("J2.7: the additional error interceptor of a subclass is asked")
+  @Test("the additional error interceptor of a subclass is asked", .rule("legacy.7"))
   func errors() async throws {
     let (store, journal) = (ApolloStore(), Journal())
     let service = try LegacyService(LoggedProvider(store: store, journal: journal)) { _, peer in try peer.json("[]") }
@@ -51,7 +51,7 @@ struct LegacyProviderTests {
     #expect(network.journal.entries == ["request Hero", "status 200", "body \(heroJSON)"])
   }
 
-  @Test("J2.8: the body of a request creator is sent, and id is beside query")
+  @Test("the body of a request creator is sent, and id is beside query", .rule("legacy.8"))
   func creator() async throws {
     let service = try LegacyService(LegacyInterceptorProvider(store: ApolloStore()), creator: TenantCreator()) { _, peer in
       try peer.json(#"{"data":{"a":1}}"#)
@@ -78,7 +78,7 @@ struct LegacyProviderTests {
     }
   }
 
-  @Test("J2.8, J2.9: an upload sends the form of the request creator and the headers of the transport")
+  @Test("an upload sends the form of the request creator and the headers of the transport", .rule("legacy.8", "legacy.9"))
   func upload() async throws {
     let service = try LegacyService(
       LegacyInterceptorProvider(store: ApolloStore()), creator: PartCreator(), headers: ["X-Key": "k"]

@@ -1,9 +1,10 @@
 import CarabinerPipeline
 import Foundation
 import ScriptedServer
+import TestTools
 import Testing
 
-@Suite("Documents that a stage of the core replaces (SEMANTICS-OLDER J1.61, J2.8, J3.17)", .timeLimit(.minutes(2)))
+@Suite("Documents that a stage of the core replaces", .timeLimit(.minutes(2)))
 struct ReplacedDocumentTests {
   private struct IdentifiedUpload: IdentifiedOperation, GraphQLMutation {
     typealias Data = JSONValue
@@ -41,7 +42,8 @@ struct ReplacedDocumentTests {
   }
 
   @Test(
-    "J2.8: the identifier of the operation is sent beside its own document, and not beside another one", arguments: [false, true])
+    "the identifier of the operation is sent beside its own document, and not beside another one", .rule("legacy.8"),
+    arguments: [false, true])
   func identifier(isReplaced: Bool) async throws {
     let request = try #require(try await requests(of: Identified(), replacing: isReplaced).first)
     #expect(request.json?["query"]?.string == (isReplaced ? Self.other : Identified().document))
@@ -49,7 +51,7 @@ struct ReplacedDocumentTests {
     #expect(request.header("X-APOLLO-OPERATION-ID") == (isReplaced ? nil : "own-1"))
   }
 
-  @Test("J2.8: a stage that sets the document of the operation itself changes nothing")
+  @Test("a stage that sets the document of the operation itself changes nothing", .rule("legacy.8"))
   func sameDocument() async throws {
     let same = DefaultInterceptorProvider(
       store: ApolloStore(), stages: Stages(graphQL: [ReplacingDocument(document: Identified().document)]))
@@ -58,7 +60,7 @@ struct ReplacedDocumentTests {
     #expect(service.server.requests.first?.json?["id"]?.string == "own-1")
   }
 
-  @Test("J1.43, J1.61: a persisted query has the hash of the other document, before and with the document")
+  @Test("a persisted query has the hash of the other document, before and with the document", .rule("pipeline.43", "pipeline.61"))
   func hash() async throws {
     let found = try await requests(of: Identified(), persists: true, first: Self.notFound)
     #expect(found.map { $0.json?["query"]?.string } == [nil, Self.other])
@@ -66,7 +68,7 @@ struct ReplacedDocumentTests {
     #expect(found.allSatisfy { $0.json?["id"] == nil })
   }
 
-  @Test("J2.8: an upload has the other document, and no identifier")
+  @Test("an upload has the other document, and no identifier", .rule("legacy.8"))
   func upload() async throws {
     let service = try LegacyService(provider(replacing: true)) { _, peer in try peer.json(#"{"data":{"upload":"ok"}}"#) }
     let results = Results<JSONValue>()
@@ -102,14 +104,16 @@ struct ReplacedDocumentTests {
     return service.server.requests
   }
 
-  @Test("J3.17: an identifier does not take the place of another document")
+  @Test("an identifier does not take the place of another document", .rule("delegate.17"))
   func delegatedIdentifier() async throws {
     let request = try #require(try await delegated(identifiers: true).first)
     #expect(request.json?["query"]?.string == Self.other && request.json?["id"] == nil)
     #expect(request.header("X-APOLLO-OPERATION-ID") == nil)
   }
 
-  @Test("J3.20: a persisted query has the hash of the other document, before and with the document", arguments: [false, true])
+  @Test(
+    "with a delegate, a persisted query has the hash of the other document, before and with the document", .rule("delegate.20"),
+    arguments: [false, true])
   func delegatedHash(identifiers: Bool) async throws {
     let found = try await delegated(identifiers: identifiers, persists: true, first: Self.notFound)
     #expect(found.map { $0.json?["query"]?.string } == [nil, Self.other])

@@ -69,7 +69,8 @@ struct HostileRedisTests {
   }
 
   @Test(
-    "R2: a hostile answer ends the connection with a reason, fails the call, and the next connection works", arguments: servers)
+    "a hostile answer ends the connection with a reason, fails the call, and the next connection works", .rule("redis.2"),
+    arguments: servers)
   func hostile(_ hostile: Hostile) async throws {
     let server = try server(hostile.answer)
     let test = try TestClient("redis://127.0.0.1:\(server.port)") { $0.limits.reply.replyBytes = 1_000_000 }
@@ -83,7 +84,7 @@ struct HostileRedisTests {
     #expect(server.connections >= 2 && test.client.waitingCommands == 0)
   }
 
-  @Test("R2: unexpected pushes are passed on and answer no command")
+  @Test("unexpected pushes are passed on and answer no command", .rule("redis.2"))
   func pushes() async throws {
     let server = try server { peer in
       for _ in 0..<1000 { try peer.send(">2\r\n+invalidate\r\n+x\r\n") }
@@ -96,7 +97,7 @@ struct HostileRedisTests {
   }
 
   @Test(
-    "R3: a server that does not answer a login as Redis does is not used",
+    "a server that does not answer a login as Redis does is not used", .rule("redis.3"),
     arguments: ["HTTP/1.1 400 Bad Request\r\n\r\n", "+OK\r\n", "$-1\r\n", ":1\r\n", "*1\r\n", ""])
   func login(answer: String) async throws {
     let server = try ScriptedServer { peer in
@@ -111,7 +112,7 @@ struct HostileRedisTests {
     #expect(test.log.lines.first?.hasPrefix("warning") == true && test.eventList.isEmpty, "\(test.log.lines)")
   }
 
-  @Test("R4: a server that reads nothing gets no more than the bound, and the circuit opens")
+  @Test("a server that reads nothing gets no more than the bound, and the circuit opens", .rule("redis.4"))
   func readsNothing() async throws {
     let isOver = Flag()
     defer { isOver.value.store(true, ordering: .relaxed) }

@@ -7,7 +7,7 @@ import Testing
 /// Budgets and the circuit, with a real server that is silent, continued, killed and restarted.
 @Suite("The circuit to Redis")
 struct RedisCircuitTests {
-  @Test("R18: a call ends with its budget, and its late answer is not that of another call")
+  @Test("a call ends with its budget, and its late answer is not that of another call", .rule("redis.18"))
   func lateAnswer() async throws {
     let server = try await RedisServer()
     let test = try TestClient(server.url)
@@ -21,7 +21,7 @@ struct RedisCircuitTests {
     #expect(await test.ask("PING", within: .zero) == "budgetExhausted")
   }
 
-  @Test("R18: an answer in time sets the count of exhausted budgets to 0")
+  @Test("an answer in time sets the count of exhausted budgets to 0", .rule("redis.18"))
   func count() async throws {
     let server = try await RedisServer()
     let test = try TestClient(server.url)
@@ -35,7 +35,7 @@ struct RedisCircuitTests {
     #expect(test.client.isAvailable && test.eventList == ["opened"])
   }
 
-  @Test("R18: a silent server opens the circuit after 5 exhausted budgets, and continued it closes it with a PING")
+  @Test("a silent server opens the circuit after 5 exhausted budgets, and continued it closes it with a PING", .rule("redis.18"))
   func silentAndContinued() async throws {
     let server = try await RedisServer()
     let test = try TestClient(server.url)
@@ -55,7 +55,7 @@ struct RedisCircuitTests {
     #expect(test.eventList == ["opened", "lost", "opened"])
   }
 
-  @Test("R18: the open circuit ends all calls that wait")
+  @Test("the open circuit ends all calls that wait", .rule("redis.18"))
   func waitingCalls() async throws {
     let server = try await RedisServer()
     let test = try TestClient(server.url)
@@ -68,7 +68,7 @@ struct RedisCircuitTests {
     server.proceed()
   }
 
-  @Test("R18: a killed server ends the calls that wait, and restarted it is used again")
+  @Test("a killed server ends the calls that wait, and restarted it is used again", .rule("redis.18"))
   func killedAndRestarted() async throws {
     let server = try await RedisServer()
     let test = try TestClient(server.url)
@@ -86,7 +86,7 @@ struct RedisCircuitTests {
     #expect(await test.ask("PING") == "PONG")
   }
 
-  @Test("R18: a server that accepts connections and does not answer is tried again until it does")
+  @Test("a server that accepts connections and does not answer is tried again until it does", .rule("redis.18"))
   func silentLogin() async throws {
     let server = try await RedisServer()
     try await server.stop()
@@ -96,7 +96,7 @@ struct RedisCircuitTests {
     await test.opened()
   }
 
-  @Test("R4: a caller that is cancelled goes on at once")
+  @Test("a caller that is cancelled goes on at once", .rule("redis.4"))
   func cancelled() async throws {
     let server = try await RedisServer()
     let test = try TestClient(server.url)

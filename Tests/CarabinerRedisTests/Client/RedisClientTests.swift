@@ -18,7 +18,9 @@ struct RedisClientTests {
     try await RedisServer((isRESP3 ? [] : ["--rename-command", "HELLO", ""]) + arguments)
   }
 
-  @Test("R2, R3: commands are answered in both protocols, and the connection has the node's name", arguments: [true, false])
+  @Test(
+    "commands are answered in both protocols, and the connection has the node's name", .rule("redis.2", "redis.3"),
+    arguments: [true, false])
   func commands(isRESP3: Bool) async throws {
     let server = try await Self.server(isRESP3: isRESP3)
     let test = try TestClient(server.url)
@@ -36,7 +38,7 @@ struct RedisClientTests {
     #expect(await test.ask("PING") == "unavailable")
   }
 
-  @Test("R1: the database of the URL is selected")
+  @Test("the database of the URL is selected", .rule("redis.1"))
   func database() async throws {
     let server = try await RedisServer()
     let test = try TestClient(server.url + "/5")
@@ -45,7 +47,7 @@ struct RedisClientTests {
     #expect(try server.ask("-n", "5", "GET", "k") == "v")
   }
 
-  @Test("R1: of several URLs the first that can be reached is used")
+  @Test("of several URLs the first that can be reached is used", .rule("redis.1"))
   func severalURLs() async throws {
     let server = try await RedisServer()
     let url = try RedisURL(server.url)
@@ -104,7 +106,7 @@ struct RedisClientTests {
 
   // MARK: Login
 
-  @Test("R3: with the right login commands run", arguments: [true, false], [nil, "node"] as [String?])
+  @Test("with the right login commands run", .rule("redis.3"), arguments: [true, false], [nil, "node"] as [String?])
   func rightLogin(isRESP3: Bool, user: String?) async throws {
     let server = try await Self.server(
       isRESP3: isRESP3, ["--requirepass", "pass word", "--user", "node", "on", ">pass word", "~*", "&*", "+@all"])
@@ -114,7 +116,8 @@ struct RedisClientTests {
   }
 
   @Test(
-    "R3: a refused login is a failed connection with a critical log line, and no command runs", arguments: [true, false],
+    "a refused login is a failed connection with a critical log line, and no command runs", .rule("redis.3"),
+    arguments: [true, false],
     ["wrong s3cret", nil] as [String?])
   func wrongLogin(isRESP3: Bool, password: String?) async throws {
     // The default user may do everything without a login; the user of the client has another password.
@@ -134,7 +137,7 @@ struct RedisClientTests {
     #expect(test.log.lines.count == 1, "\(test.log.lines)")
   }
 
-  @Test("R3: the least ACL is enough for all commands of a store, and for nothing else")
+  @Test("the least ACL is enough for all commands of a store, and for nothing else", .rule("redis.3"))
   func leastACL() async throws {
     let server = try await RedisServer(["--user", "node", "on", ">right"] + Self.leastACL.split(separator: " ").map(String.init))
     func change(_ settings: inout RedisSettings) { (settings.user, settings.password) = ("node", "right") }
@@ -159,7 +162,7 @@ struct RedisClientTests {
 
   // MARK: Pipelining
 
-  @Test("R4: 10,000 commands of as many callers are pipelined, each with its own answer", arguments: [1, 8])
+  @Test("10,000 commands of as many callers are pipelined, each with its own answer", .rule("redis.4"), arguments: [1, 8])
   func pipelining(connections: Int) async throws {
     let server = try await RedisServer()
     let test = try TestClient(server.url) { $0.connections = connections }
@@ -176,7 +179,7 @@ struct RedisClientTests {
     #expect(test.client.waitingCommands == 0)
   }
 
-  @Test("R4: at most 10,000 commands or 8 MiB wait; more are refused at once, and the others are answered")
+  @Test("at most 10,000 commands or 8 MiB wait; more are refused at once, and the others are answered", .rule("redis.4"))
   func bounds() async throws {
     let server = try await RedisServer()
     let test = try TestClient(server.url)
@@ -200,7 +203,7 @@ struct RedisClientTests {
     #expect(await test.ask("GET", "k") == "nil")
   }
 
-  @Test("R4: no command waits for a connection to be made")
+  @Test("no command waits for a connection to be made", .rule("redis.4"))
   func noWaiting() async throws {
     let silent = try await RedisServer()
     try await silent.stop()
@@ -213,7 +216,8 @@ struct RedisClientTests {
 
   // MARK: Transactions
 
-  @Test("R2: a transaction is sent in one piece, and one that Redis refuses runs nothing", arguments: [true, false])
+  @Test(
+    "a transaction is sent in one piece, and one that Redis refuses runs nothing", .rule("redis.2"), arguments: [true, false])
   func transactions(isRESP3: Bool) async throws {
     let server = try await Self.server(isRESP3: isRESP3)
     let test = try TestClient(server.url)
@@ -241,7 +245,9 @@ struct RedisClientTests {
 
   // MARK: Channels
 
-  @Test("R4: messages of a channel are passed on, and a lost subscription is reported and made again", arguments: [true, false])
+  @Test(
+    "messages of a channel are passed on, and a lost subscription is reported and made again", .rule("redis.4"),
+    arguments: [true, false])
   func channels(isRESP3: Bool) async throws {
     let server = try await Self.server(isRESP3: isRESP3)
     let test = try TestClient(server.url, channels: ["a", "b"]) { $0.limits.heartbeat = .seconds(1) }
@@ -258,7 +264,7 @@ struct RedisClientTests {
     #expect(await eventually { test.eventList.last == "message a two" })
   }
 
-  @Test("R4: a subscription to a silent server is lost after a PING without answer")
+  @Test("a subscription to a silent server is lost after a PING without answer", .rule("redis.4"))
   func silentSubscription() async throws {
     let server = try await RedisServer()
     let test = try TestClient(server.url, channels: ["a"]) { $0.limits.heartbeat = .milliseconds(200) }

@@ -12,7 +12,8 @@ struct RedisTLSTests {
   }
 
   @Test(
-    "R3: a certificate of the given authority is trusted, for a name and for an address", arguments: ["localhost", "127.0.0.1"])
+    "a certificate of the given authority is trusted, for a name and for an address", .rule("redis.3"),
+    arguments: ["localhost", "127.0.0.1"])
   func right(host: String) async throws {
     let files = try await CertificateFiles(.good)
     let server = try await server(files)
@@ -25,7 +26,8 @@ struct RedisTLSTests {
   }
 
   @Test(
-    "R3: an expired certificate, a wrong name and an unknown authority are refused before the login, each with its own text",
+    "an expired certificate, a wrong name and an unknown authority are refused before the login, each with its own text",
+    .rule("redis.3"),
     arguments: [
       (CertificateFiles.Kind.expired, "authority.pem", "has expired; renew it"),
       (.otherHost, "authority.pem", "is for another host"), (.good, "other.pem", "is not trusted; set ca-file"),
@@ -41,7 +43,7 @@ struct RedisTLSTests {
     #expect(await test.ask("PING") == "unavailable")
   }
 
-  @Test("R1: certificate and key of the client are shown to a server that asks for them")
+  @Test("certificate and key of the client are shown to a server that asks for them", .rule("redis.1"))
   func clientCertificate() async throws {
     let files = try await CertificateFiles(.good)
     let server = try await server(files, needsClient: true)
@@ -56,7 +58,7 @@ struct RedisTLSTests {
     #expect(await without.ask("PING") == "unavailable")
   }
 
-  @Test("R3: a server without TLS gets no login over a URL with rediss://")
+  @Test("a server without TLS gets no login over a URL with rediss://", .rule("redis.3"))
   func withoutTLS() async throws {
     let server = try await RedisServer()
     // The server waits for the end of a line, which the random bytes of a handshake may lack.

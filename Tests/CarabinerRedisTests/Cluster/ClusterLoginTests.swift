@@ -25,7 +25,7 @@ struct ClusterLoginTests {
     }
   }
 
-  @Test("R19, R3: a store needs the least ACL with CLUSTER SLOTS and ASKING, also while its slot is moved")
+  @Test("a store needs the least ACL with CLUSTER SLOTS and ASKING, also while its slot is moved", .rule("redis.19", "redis.3"))
   func least() async throws {
     let cluster = try await ClusterServers(Self.user(Self.leastACL + " +cluster|slots +asking"))
     let node = try node(cluster)
@@ -46,7 +46,7 @@ struct ClusterLoginTests {
     #expect(!node.log.lines.contains { $0.contains("NOPERM") }, "\(node.log.lines)")
   }
 
-  @Test("R19, R3: without CLUSTER SLOTS nothing is used, and the log says what is missing")
+  @Test("without CLUSTER SLOTS nothing is used, and the log says what is missing", .rule("redis.19", "redis.3"))
   func missing() async throws {
     let cluster = try await ClusterServers(Self.user(Self.leastACL))
     let node = try node(cluster)

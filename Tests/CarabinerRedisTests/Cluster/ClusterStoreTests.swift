@@ -41,7 +41,7 @@ struct ClusterStoreTests {
     return node
   }
 
-  @Test("R19: a response is read by another node, a change reaches it, and removals find all keys")
+  @Test("a response is read by another node, a change reaches it, and removals find all keys", .rule("redis.19"))
   func roundTrip() async throws {
     let (one, other) = (try await node(), try await node { $0.nearRecords = 1000 })
     #expect(await eventually { other.cache.usesNearRecords })
@@ -58,7 +58,7 @@ struct ClusterStoreTests {
     #expect(await eventually { try await other.data("{ n }") == nil })
   }
 
-  @Test("R19, R13: a transaction works in the slot of the store, also after the slot has moved")
+  @Test("a transaction works in the slot of the store, also after the slot has moved", .rule("redis.19", "redis.13"))
   func transactions() async throws {
     let (one, other) = (try await node(), try await node())
     let operation = DynamicOperation(document: "{ n }", variables: [:])
@@ -74,7 +74,7 @@ struct ClusterStoreTests {
     #expect(await eventually { try await other.data("{ n }") == ["n": 3] })
   }
 
-  @Test("R19: while the slot moves to and fro, reads have the right data or are misses, and then all is as before")
+  @Test("while the slot moves to and fro, reads have the right data or are misses, and then all is as before", .rule("redis.19"))
   func reshard() async throws {
     let (writer, reader) = (try await node(), try await node())
     let document = "{ list { __typename id a b } round }"
@@ -135,7 +135,7 @@ struct ClusterStoreTests {
     try cluster.nodes.indices.filter { try cluster.nodes[$0].ask("PUBSUB", "CHANNELS").contains("{crb:shop}:c") }
   }
 
-  @Test("R19, R12: messages are read from the master of the store's slot, also after the slot has moved")
+  @Test("messages are read from the master of the store's slot, also after the slot has moved", .rule("redis.19", "redis.12"))
   func messages() async throws {
     // Only a message ends what is in memory.
     let one = try await node { ($0.nearRecords, $0.nearMaximumAge) = (1000, .seconds(3600)) }
@@ -165,7 +165,8 @@ struct ClusterStoreTests {
     }
   }
 
-  @Test("R19: after a failover to a replica, reads, writes and messages go to the new master", arguments: [false, true])
+  @Test(
+    "after a failover to a replica, reads, writes and messages go to the new master", .rule("redis.19"), arguments: [false, true])
   func failover(isSilent: Bool) async throws {
     let replica = try await cluster.addReplica(of: owner)
     // Only a message ends what is in memory.
@@ -188,7 +189,9 @@ struct ClusterStoreTests {
     if isSilent { cluster.nodes[owner].proceed() }
   }
 
-  @Test("R19: a master that was taken out of the cluster, and is the server of the settings, is left for its replacement")
+  @Test(
+    "a master that was taken out of the cluster, and is the server of the settings, is left for its replacement",
+    .rule("redis.19"))
   func removed() async throws {
     let replica = try await cluster.addReplica(of: owner)
     let node = try TestNode(cluster.nodes[owner].url) { $0.connection.isCluster = true }
@@ -206,7 +209,9 @@ struct ClusterStoreTests {
       }, "\(node.log.lines)")
   }
 
-  @Test("R19, C5: while the master of the store is away, reads are misses and writes are dropped without waiting")
+  @Test(
+    "while the master of the store is away, reads are misses and writes are dropped without waiting",
+    .rule("redis.19", "convention.5"))
   func killed() async throws {
     let node = try await node { $0.removalTime = .seconds(1) }
     try await node.publish(#"{"n":1}"#, for: "{ n }")
@@ -224,7 +229,8 @@ struct ClusterStoreTests {
       }, "\(node.log.lines)")
   }
 
-  @Test("R19, R18: while the master of the store is silent, reads wait for their budget, and then not at all")
+  @Test(
+    "while the master of the store is silent, reads wait for their budget, and then not at all", .rule("redis.19", "redis.18"))
   func silent() async throws {
     let node = try await node { $0.readBudget = .milliseconds(20) }
     try await cluster.nodes[owner].stop()
@@ -237,7 +243,7 @@ struct ClusterStoreTests {
     await node.isReady()
   }
 
-  @Test("R19: a cluster whose slots are given out after the node has asked for them is used")
+  @Test("a cluster whose slots are given out after the node has asked for them is used", .rule("redis.19"))
   func late() async throws {
     let server = try await RedisServer(["--cluster-enabled", "yes"])
     let node = try TestNode(server.url) { $0.connection.isCluster = true }
@@ -248,7 +254,7 @@ struct ClusterStoreTests {
     #expect(try await node.data("{ n }") == ["n": 1])
   }
 
-  @Test("R19: without cluster: true, the log says once that the server is a node of a cluster")
+  @Test("without cluster: true, the log says once that the server is a node of a cluster", .rule("redis.19"))
   func unconfigured() async throws {
     let node = try TestNode(cluster.nodes[(owner + 1) % 3].url)
     #expect(await eventually { node.log.lines.contains { $0.contains("set cluster: true") } }, "\(node.log.lines)")

@@ -52,7 +52,7 @@ struct HostileClusterTests {
     try TestClient("redis://127.0.0.1:\(server.port)") { $0.isCluster = true }
   }
 
-  @Test("R19: redirects to ever other nodes open few connections, and each command is redirected once")
+  @Test("redirects to ever other nodes open few connections, and each command is redirected once", .rule("redis.19"))
   func manyNodes() async throws {
     // Nothing accepts connections there.
     let server = try server { number, _ in "-\(number.isMultiple(of: 2) ? "MOVED" : "ASK") 0 127.0.0.\(number % 250 + 2):1\r\n" }
@@ -67,7 +67,7 @@ struct HostileClusterTests {
     #expect(test.client.waitingCommands == 0)
   }
 
-  @Test("R19: a server that lags behind decides the slots only until a node has redirected")
+  @Test("a server that lags behind decides the slots only until a node has redirected", .rule("redis.19"))
   func outdated() async throws {
     let cluster = try await ClusterServers()
     let owner = try cluster.owner(of: HashSlot(key: "a").number)
@@ -107,7 +107,7 @@ struct HostileClusterTests {
     }
   }
 
-  @Test("R19: a node that redirects to itself gets a command twice and no more")
+  @Test("a node that redirects to itself gets a command twice and no more", .rule("redis.19"))
   func itself() async throws {
     let server = try server { _, port in "-MOVED 0 :\(port)\r\n" }
     let test = try client(server)
@@ -117,7 +117,7 @@ struct HostileClusterTests {
   }
 
   @Test(
-    "R19: a malformed redirect, or one for another slot, is an error and not followed",
+    "a malformed redirect, or one for another slot, is an error and not followed", .rule("redis.19"),
     arguments: ["MOVED", "MOVED x y", "MOVED 0 a b:1", "MOVED 99999 127.0.0.1:1", "ASK 1 127.0.0.1:1", "MOVED 0 127.0.0.1:0"])
   func malformed(error: String) async throws {
     let server = try server { _, _ in "-\(error)\r\n" }
@@ -128,7 +128,7 @@ struct HostileClusterTests {
   }
 
   @Test(
-    "R19: slots that are malformed, or of too many nodes, are not used, and the log says why",
+    "slots that are malformed, or of too many nodes, are not used, and the log says why", .rule("redis.19"),
     arguments: [
       ("*0\r\n", "no node has a slot"), ("+OK\r\n", "it is not a list"), ("*1\r\n:1\r\n", "a range of slots is malformed"),
       ("*1\r\n*3\r\n:0\r\n:16384\r\n*2\r\n$1\r\na\r\n:1\r\n", "a range of slots is malformed"),

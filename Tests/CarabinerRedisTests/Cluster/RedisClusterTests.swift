@@ -41,7 +41,7 @@ struct RedisClusterTests {
     } ?? 0
   }
 
-  @Test("R19: MOVED is followed, once for commands and transactions, and the slots are asked for again")
+  @Test("MOVED is followed, once for commands and transactions, and the slots are asked for again", .rule("redis.19"))
   func moved() async throws {
     let (key, slot, owner) = try await key()
     let target = (owner + 1) % 3
@@ -64,7 +64,7 @@ struct RedisClusterTests {
     #expect(replies.map(\.line) == ["1", "2"])
   }
 
-  @Test("R19: ASK is followed with ASKING while a slot is moved, and what has both nodes' keys is unavailable")
+  @Test("ASK is followed with ASKING while a slot is moved, and what has both nodes' keys is unavailable", .rule("redis.19"))
   func asked() async throws {
     let (key, slot, owner) = try await key()
     let target = (owner + 1) % 3
@@ -86,7 +86,9 @@ struct RedisClusterTests {
     #expect(await ask(key, ["GET", "{a}old"], ["GET", "{a}new"]) == "1,2")
   }
 
-  @Test("R19, R18: a killed master is unavailable at once, the others go on, and it is used again when it is back")
+  @Test(
+    "a killed master is unavailable at once, the others go on, and it is used again when it is back",
+    .rule("redis.19", "redis.18"))
   func killed() async throws {
     let (key, _, owner) = try await key()
     cluster.nodes[owner].end()
@@ -97,7 +99,7 @@ struct RedisClusterTests {
     #expect(await eventually { await ask(key, ["SET", "{a}0", "1"]) == "OK" }, "\(test.log.lines)")
   }
 
-  @Test("R19: messages reach subscribers of every node")
+  @Test("messages reach subscribers of every node", .rule("redis.19"))
   func channels() async throws {
     for (number, node) in cluster.nodes.enumerated() {
       let subscriber = try TestClient(node.url, channels: ["{crb:shop}:c"]) { $0.isCluster = true }
@@ -107,7 +109,7 @@ struct RedisClusterTests {
     }
   }
 
-  @Test("R19: a client that has lost the server of its settings asks the other nodes for the slots")
+  @Test("a client that has lost the server of its settings asks the other nodes for the slots", .rule("redis.19"))
   func lostSeed() async throws {
     _ = try await key()
     cluster.nodes[0].end()
@@ -126,7 +128,7 @@ struct RedisClusterTests {
     #expect(await ask("c", ["GET", "{c}0"]) == "0")
   }
 
-  @Test("R19: a server without a cluster is not used, and the log says why")
+  @Test("a server without a cluster is not used, and the log says why", .rule("redis.19"))
   func noCluster() async throws {
     let server = try await RedisServer()
     let test = try TestClient(server.url) { $0.isCluster = true }

@@ -1,4 +1,5 @@
 import CarabinerRESP
+import TestTools
 import Testing
 
 @testable import CarabinerRedis
@@ -11,7 +12,7 @@ struct SlotMapTests {
   init() throws { server = try RedisURL("rediss://seed.internal:7000") }
 
   @Test(
-    "R19: the slot of a key is that of the part in its first braces",
+    "the slot of a key is that of the part in its first braces", .rule("redis.19"),
     arguments: [
       ("123456789", 0x31C3), ("", 0), ("foo", 12182), ("{foo}:r:x{y}", 12182), ("a{foo}", 12182), ("{user1000}.following", 3443),
       ("foo{}", 5542), ("{foo", 13308), ("foo{{bar}}", 4015),
@@ -33,7 +34,7 @@ struct SlotMapTests {
     return try reply("*\(ranges.count)\n" + entries.joined())
   }
 
-  @Test("R19: each slot has the master of its range, with the scheme of the settings")
+  @Test("each slot has the master of its range, with the scheme of the settings", .rule("redis.19"))
   func map() throws {
     let map = try SlotMap(
       answer([(0, 99, "10.0.0.1", "7001"), (100, 100, "nil", "7002"), (200, 300, "?", "7003"), (301, 16383, "10.0.0.1", "7001")]),
@@ -47,7 +48,7 @@ struct SlotMapTests {
   }
 
   @Test(
-    "R19: a malformed answer, or one with too many masters, is not used",
+    "a malformed answer, or one with too many masters, is not used", .rule("redis.19"),
     arguments: [
       [(-1, 5, "a", "1")], [(0, 16384, "a", "1")], [(5, 4, "a", "1")], [(0, 1, "a", "0")], [(0, 1, "a", "65536")],
       [(0, 1, "a b", "1")], [(0, 1, "a@b", "1")], [(0, 1, "a/b", "1")], [(0, 1, String(repeating: "a", count: 256), "1")],
@@ -59,7 +60,7 @@ struct SlotMapTests {
   }
 
   @Test(
-    "R19: another answer than a list of ranges is not used",
+    "another answer than a list of ranges is not used", .rule("redis.19"),
     arguments: [
       "+OK\n", "$-1\n", "*1\n:1\n", "*1\n*2\n:0\n:1\n", "*1\n*3\n:0\n:1\n*1\n$1\na\n", "*1\n*3\n:0\n$1\n5\n*2\n$1\na\n:1\n",
     ])
@@ -69,7 +70,7 @@ struct SlotMapTests {
   }
 
   @Test(
-    "R19: MOVED and ASK name a slot and a node",
+    "MOVED and ASK name a slot and a node", .rule("redis.19"),
     arguments: [
       ("MOVED 5 10.0.0.2:7001", "rediss://10.0.0.2:7001"), ("ASK 5 10.0.0.2:7001", "rediss://10.0.0.2:7001"),
       ("MOVED 5 :7001", "rediss://seed.internal:7001"), ("MOVED 5 ?:7001", "rediss://seed.internal:7001"),
@@ -81,7 +82,7 @@ struct SlotMapTests {
   }
 
   @Test(
-    "R19: a malformed redirect is not followed",
+    "a malformed redirect is not followed", .rule("redis.19"),
     arguments: [
       "MOVED", "MOVED 5", "MOVED 5 a", "MOVED 5 a:", "MOVED 5 a:0", "MOVED 5 a:65536", "MOVED 5 a:1 b", "MOVED  5 a:1",
       "MOVED -1 a:1", "MOVED 16384 a:1", "MOVED x a:1", "MOVED 5 a b:1", "MOVED 5 user@a:1", "MOVED 5 a/b:1", "moved 5 a:1",

@@ -44,7 +44,7 @@ struct SpreadStoreTests {
 
   private let document = "{ list { __typename id next { __typename id a } } }"
 
-  @Test("R19: with spread, the records are on all masters, and another node reads, sees changes and removes them")
+  @Test("with spread, the records are on all masters, and another node reads, sees changes and removes them", .rule("redis.19"))
   func roundTrip() async throws {
     let (one, other) = (try await node(), try await node { $0.nearRecords = 1000 })
     #expect(await eventually { other.cache.usesNearRecords })
@@ -73,7 +73,9 @@ struct SpreadStoreTests {
     #expect(Set(try keys().joined()) == ["{crb:shop}:v"])
   }
 
-  @Test("R19, R9: with spread, a reader never finds a reference to a missing record while 1,200 records are written")
+  @Test(
+    "with spread, a reader never finds a reference to a missing record while 1,200 records are written",
+    .rule("redis.19", "redis.9"))
   func noDanglingReference() async throws {
     let (writer, reader) = (try await node(), try await node())
     try await writer.publish(response(600), for: document)
@@ -93,7 +95,7 @@ struct SpreadStoreTests {
     #expect(try await reader.data(document) == json(response(600, from: 1800)))
   }
 
-  @Test("R19: with spread, a record with many fields is replaced in one transaction, so readers never miss it")
+  @Test("with spread, a record with many fields is replaced in one transaction, so readers never miss it", .rule("redis.19"))
   func replaced() async throws {
     let (writer, reader) = (try await node(), try await node())
     func write(_ value: Int) async throws {
@@ -118,7 +120,7 @@ struct SpreadStoreTests {
     #expect(try await misses == 0)
   }
 
-  @Test("R19, R13: with spread, a transaction fails with unavailable and writes nothing")
+  @Test("with spread, a transaction fails with unavailable and writes nothing", .rule("redis.19", "redis.13"))
   func noTransaction() async throws {
     let node = try await node()
     try await node.publish(#"{"n":1}"#, for: "{ n }")
@@ -132,7 +134,9 @@ struct SpreadStoreTests {
     #expect(try await node.data("{ n }") == ["n": 1])
   }
 
-  @Test("R19: with spread, a master that is away only misses its own records, and no parent is written without its children")
+  @Test(
+    "with spread, a master that is away only misses its own records, and no parent is written without its children",
+    .rule("redis.19"))
   func oneMaster() async throws {
     let (node, other) = (try await node(), try await node())
     let home = try cluster.owner(of: cluster.slot(of: "{crb:shop}:c"))
@@ -168,7 +172,7 @@ struct SpreadStoreTests {
     #expect(try cluster.nodes[home].ask("EXISTS", "{crb:shop:f:QUERY_ROOT|\(field)}") == "0")
   }
 
-  @Test("R19: with spread, slots that move one after another give right data or misses")
+  @Test("with spread, slots that move one after another give right data or misses", .rule("redis.19"))
   func reshard() async throws {
     let (writer, reader) = (try await node(), try await node())
     let records = (0..<20).map { Record(key: "H:\($0)", fields: ["a": Data("0".utf8)]) }
@@ -193,13 +197,13 @@ struct SpreadStoreTests {
     #expect(try await reader.cache.records(for: wanted).compactMap(\.self).count == 20)
   }
 
-  @Test("R19: spread without a cluster is refused")
+  @Test("spread without a cluster is refused", .rule("redis.19"))
   func noCluster() {
     let error = #expect(throws: RedisError.self) { try TestNode("redis://127.0.0.1:1") { $0.isSpread = true } }
     #expect(error?.code == .invalidSettings && error?.message.contains("set cluster: true as well") == true)
   }
 
-  @Test("R19: records are written in groups, each after those that it refers to")
+  @Test("records are written in groups, each after those that it refers to", .rule("redis.19"))
   func levels() {
     func record(_ key: String, _ references: String...) -> Record {
       let fields = references.enumerated().map { ("f\($0)", Data(#"{"$ref":"\#($1)"}"#.utf8)) }

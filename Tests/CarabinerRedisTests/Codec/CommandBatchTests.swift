@@ -1,4 +1,5 @@
 import CarabinerRESP
+import TestTools
 import Testing
 
 /// Commands as bytes.
@@ -6,7 +7,7 @@ import Testing
 struct CommandBatchTests {
   private func text(_ commands: CommandBatch) -> String { String(decoding: commands.bytes, as: UTF8.self) }
 
-  @Test("R2: a command is an array of texts")
+  @Test("a command is an array of texts", .rule("redis.2"))
   func command() {
     var commands = CommandBatch()
     #expect(commands.bytes.isEmpty && commands.count == 0 && commands.isComplete)
@@ -23,7 +24,7 @@ struct CommandBatchTests {
     #expect(commands.bytes == expected)
   }
 
-  @Test("R2: a number is written in digits", arguments: [0, 1, 9, 10, -1, -10, 1_234_567_890, Int.max, Int.min])
+  @Test("a number is written in digits", .rule("redis.2"), arguments: [0, 1, 9, 10, -1, -10, 1_234_567_890, Int.max, Int.min])
   func numbers(number: Int) {
     var commands = CommandBatch()
     commands.begin("X", arguments: 1)
@@ -31,7 +32,7 @@ struct CommandBatchTests {
     #expect(text(commands) == "*2\r\n$1\r\nX\r\n$\("\(number)".count)\r\n\(number)\r\n")
   }
 
-  @Test("R2: batches are joined, and what was written is read as arrays of texts")
+  @Test("batches are joined, and what was written is read as arrays of texts", .rule("redis.2"))
   func joined() throws {
     var first = CommandBatch(capacity: 100)
     first.begin("GET", arguments: 1)

@@ -1,4 +1,5 @@
 import CarabinerRESP
+import TestTools
 import Testing
 
 /// Answers at their limits and beyond them.
@@ -47,14 +48,14 @@ struct ReplyLimitTests {
       code: .tooLarge),
   ]
 
-  @Test("R2: an answer at the limit is read, and one beyond it ends the connection", arguments: edges)
+  @Test("an answer at the limit is read, and one beyond it ends the connection", .rule("redis.2"), arguments: edges)
   func reached(edge: Edge) throws {
     #expect(try !Self.read(edge.within, edge.limits).isEmpty)
     let error = #expect(throws: RESPError.self) { try Self.read(edge.beyond, edge.limits) }
     #expect(error?.code == edge.code)
   }
 
-  @Test("R2: an answer of 64 MiB is read, and a byte more is refused before it comes")
+  @Test("an answer of 64 MiB is read, and a byte more is refused before it comes", .rule("redis.2"))
   func defaults() throws {
     let limit = RESPLimits().replyBytes
     #expect(limit == 64 << 20 && RESPLimits().depth == 8)
@@ -74,7 +75,7 @@ struct ReplyLimitTests {
     #expect(error?.code == .tooLarge)
   }
 
-  @Test("R2: an answer may have a million values, and one more is refused when it is declared")
+  @Test("an answer may have a million values, and one more is refused when it is declared", .rule("redis.2"))
   func values() throws {
     let limit = RESPLimits().values
     #expect(limit == 1 << 20)
@@ -86,7 +87,7 @@ struct ReplyLimitTests {
     #expect(error?.code == .tooLarge)
   }
 
-  @Test("R2: an error for people has no control characters, and is short")
+  @Test("an error for people has no control characters, and is short", .rule("redis.2"))
   func errors() throws {
     var reader = ReplyReader()
     reader.append(Array("!9\r\nERR \u{1B}[3\nm\r\n-ERR \(String(repeating: "x", count: 1000))\r\n".utf8))

@@ -1,4 +1,5 @@
 import CarabinerRESP
+import TestTools
 import Testing
 
 /// The reader of answers, with all types and at any portions.
@@ -66,12 +67,12 @@ struct ReplyReaderTests {
     return shapes
   }
 
-  @Test("R2: all types are read", arguments: samples)
+  @Test("all types are read", .rule("redis.2"), arguments: samples)
   func types(sample: Sample) throws {
     #expect(try Self.read([sample.bytes]) == sample.shapes)
   }
 
-  @Test("R2: an answer in two portions, or in single bytes, is the same, wherever it is cut", arguments: samples)
+  @Test("an answer in two portions, or in single bytes, is the same, wherever it is cut", .rule("redis.2"), arguments: samples)
   func portions(sample: Sample) throws {
     for place in 0...sample.bytes.count {
       #expect(try Self.read([sample.bytes[..<place], sample.bytes[place...]]) == sample.shapes, "cut at \(place)")
@@ -79,7 +80,7 @@ struct ReplyReaderTests {
     #expect(try Self.read(sample.bytes.map { [$0] }) == sample.shapes)
   }
 
-  @Test("R2: all answers behind one another are read, wherever they are cut")
+  @Test("all answers behind one another are read, wherever they are cut", .rule("redis.2"))
   func pipelined() throws {
     let bytes = Self.samples.flatMap(\.bytes)
     let shapes = Self.samples.flatMap(\.shapes)
@@ -124,7 +125,9 @@ struct ReplyReaderTests {
     Fault("%524289\r\n", .tooLarge), Fault("*4294967295\r\n", .tooLarge),
   ]
 
-  @Test("R2: an answer that breaks the protocol is an error with its place, and nothing is read after it", arguments: faults)
+  @Test(
+    "an answer that breaks the protocol is an error with its place, and nothing is read after it", .rule("redis.2"),
+    arguments: faults)
   func broken(fault: Fault) throws {
     for size in [1, 3, fault.text.utf8.count] {
       var reader = ReplyReader()

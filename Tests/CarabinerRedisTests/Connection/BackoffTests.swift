@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Delays before Redis is connected again")
 struct BackoffTests {
-  @Test("R18: 100 ms are doubled up to 5 s, each 20 % longer or shorter at random, and begin again after a success")
+  @Test("100 ms are doubled up to 5 s, each 20 % longer or shorter at random, and begin again after a success", .rule("redis.18"))
   func delays() {
     var generator = SeededGenerator(seed: 7)
     var seen: Set<Duration> = []

@@ -1,4 +1,5 @@
 import CarabinerRESP
+import TestTools
 import Testing
 
 @testable import CarabinerRedis
@@ -36,7 +37,7 @@ struct LoginTests {
 
   private static let hello = "%1\r\n$5\r\nproto\r\n:3\r\n"
 
-  @Test("R3: a connection begins with HELLO 3 and the login, and a PING must be answered")
+  @Test("a connection begins with HELLO 3 and the login, and a PING must be answered", .rule("redis.3"))
   func resp3() throws {
     var login = try login()
     #expect(try words(login.greeting) == "HELLO 3 AUTH carabiner s3cret SETNAME carabiner-n1")
@@ -45,14 +46,14 @@ struct LoginTests {
     #expect(login.isRESP3)
   }
 
-  @Test("R3: without a user the default user logs in, and without a password there is no login")
+  @Test("without a user the default user logs in, and without a password there is no login", .rule("redis.3"))
   func withoutUser() throws {
     #expect(try words(login(user: nil).greeting) == "HELLO 3 AUTH default s3cret SETNAME carabiner-n1")
     #expect(try words(login(user: nil, password: nil).greeting) == "HELLO 3 SETNAME carabiner-n1")
   }
 
   @Test(
-    "R3: a server without HELLO or RESP3 gets AUTH, and RESP2 is used",
+    "a server without HELLO or RESP3 gets AUTH, and RESP2 is used", .rule("redis.3"),
     arguments: [
       "-ERR unknown command 'HELLO', with args beginning with: '3' 'AUTH' 'carabiner' 's3cret' \r\n",
       "-ERR unknown command `HELLO`\r\n", "-NOPROTO unsupported protocol version\r\n",
@@ -72,7 +73,7 @@ struct LoginTests {
   }
 
   @Test(
-    "R3: a refused login fails the connection, and the password is in no message",
+    "a refused login fails the connection, and the password is in no message", .rule("redis.3"),
     arguments: [
       ("-WRONGPASS invalid username-password pair or user is disabled.\r\n", "(WRONGPASS); check user and password"),
       ("-NOAUTH HELLO must be called with the client already authenticated\r\n", "(NOAUTH)"),
@@ -90,7 +91,7 @@ struct LoginTests {
     #expect(second.hasPrefix("loginRefused: ") && second.contains(message) && !second.contains("s3cret"), "\(second)")
   }
 
-  @Test("R3: without AUTH before, a PING that needs a login fails the connection")
+  @Test("without AUTH before, a PING that needs a login fails the connection", .rule("redis.3"))
   func pingNeedsLogin() throws {
     var login = try login(user: nil, password: nil)
     _ = try step(&login, "-ERR unknown command\r\n")
@@ -99,21 +100,21 @@ struct LoginTests {
   }
 
   @Test(
-    "R3: a server that is not ready has not refused the login",
+    "a server that is not ready has not refused the login", .rule("redis.3"),
     arguments: ["-LOADING Redis is loading", "-ERR max number of clients reached", "-DENIED Redis is running in protected mode"])
   func notReady(answer: String) throws {
     var login = try login()
     #expect(try step(&login, answer + "\r\n").hasPrefix("serverRefused"))
   }
 
-  @Test("R3: a database that cannot be selected fails the connection")
+  @Test("a database that cannot be selected fails the connection", .rule("redis.3"))
   func database() throws {
     var login = try login(url: "redis://cache/99")
     #expect(try step(&login, Self.hello) == "SELECT 99")
     #expect(try step(&login, "-ERR DB index is out of range\r\n").contains("refused its database (ERR)"))
   }
 
-  @Test("R3: channels are confirmed before a connection is open", arguments: [true, false])
+  @Test("channels are confirmed before a connection is open", .rule("redis.3"), arguments: [true, false])
   func channels(isRESP3: Bool) throws {
     var login = try login(user: nil, password: nil, channels: ["a", "b"])
     if isRESP3 {
@@ -129,7 +130,7 @@ struct LoginTests {
     #expect(try step(&login, "\(type)3\r\n+subscribe\r\n+b\r\n:2\r\n") == "opened")
   }
 
-  @Test("R3: a channel that the user may not use fails the connection")
+  @Test("a channel that the user may not use fails the connection", .rule("redis.3"))
   func channelRefused() throws {
     var login = try login(channels: ["a"])
     _ = try step(&login, Self.hello)
@@ -138,7 +139,9 @@ struct LoginTests {
     #expect(step.hasPrefix("loginRefused: ") && step.contains("refused to subscribe (NOPERM)"))
   }
 
-  @Test("R3: answers that no Redis gives to a login end the connection", arguments: [":1\r\n", "+OK\r\n", "$-1\r\n", "#t\r\n"])
+  @Test(
+    "answers that no Redis gives to a login end the connection", .rule("redis.3"),
+    arguments: [":1\r\n", "+OK\r\n", "$-1\r\n", "#t\r\n"])
   func violations(answer: String) throws {
     var login = try login()
     #expect(try step(&login, answer).hasPrefix("protocolViolation"))

@@ -1,5 +1,6 @@
 import CarabinerRESP
 import Foundation
+import TestTools
 import Testing
 
 @testable import CarabinerRedis
@@ -8,7 +9,7 @@ import Testing
 @Suite("Settings of a connection to Redis")
 struct RedisSettingsTests {
   @Test(
-    "R1: a URL has scheme, host, port and database",
+    "a URL has scheme, host, port and database", .rule("redis.1"),
     arguments: [
       ("redis://localhost", "redis://localhost:6379"), ("rediss://cache.internal:6380/3", "rediss://cache.internal:6380/3"),
       ("REDIS://127.0.0.1:1/0", "redis://127.0.0.1:1"), ("redis://[::1]", "redis://[::1]:6379"),
@@ -22,7 +23,7 @@ struct RedisSettingsTests {
   }
 
   @Test(
-    "R1: a malformed URL is refused with what to write",
+    "a malformed URL is refused with what to write", .rule("redis.1"),
     arguments: [
       ("http://localhost", "redis:// or rediss://"), ("localhost:6379", "redis:// or rediss://"), ("", "redis:// or rediss://"),
       ("redis://", "no valid host"), ("redis://:6379", "no valid host"), ("redis://::1", "no valid host"),
@@ -41,7 +42,7 @@ struct RedisSettingsTests {
   }
 
   @Test(
-    "R1: a password in a URL is refused with the advice to use the key, and is not repeated",
+    "a password in a URL is refused with the advice to use the key, and is not repeated", .rule("redis.1"),
     arguments: [
       "redis://:secret@localhost", "rediss://user:secret@localhost:6379/0", "redis://secret@[::1]", "redis://a@b:secret@c",
     ])
@@ -57,7 +58,7 @@ struct RedisSettingsTests {
     return #expect(throws: RedisError.self) { try RedisClient(settings) }?.message
   }
 
-  @Test("R1, R4: settings that contradict each other are refused before anything connects")
+  @Test("settings that contradict each other are refused before anything connects", .rule("redis.1", "redis.4"))
   func contradictions() throws {
     let url = try RedisURL("redis://localhost")
     #expect(try refusal { $0.urls = [] }?.contains("set 1 to 16") == true)
@@ -77,7 +78,7 @@ struct RedisSettingsTests {
       try refusal { ($0.certificateFile, $0.keyFile) = ("/no/such/file", "b") }?.contains("certificate /no/such/file") == true)
   }
 
-  @Test("R1, 2.6: a cluster with a database, or with and without TLS, is refused")
+  @Test("a cluster with a database, or with and without TLS, is refused", .rule("redis.1"))
   func clusters() throws {
     let (plain, database) = (try RedisURL("redis://localhost"), try RedisURL("rediss://localhost/1"))
     #expect(try refusal { ($0.isCluster, $0.urls) = (true, [database]) }?.contains("a cluster has database 0 only") == true)
@@ -88,7 +89,7 @@ struct RedisSettingsTests {
       }?.contains("write the same one in all") == true)
   }
 
-  @Test("R3: the name of a connection has visible ASCII only, and is short")
+  @Test("the name of a connection has visible ASCII only, and is short", .rule("redis.3"))
   func names() throws {
     func name(_ node: String) throws -> String { RedisSettings(urls: [try RedisURL("redis://a")], node: node).connectionName }
     #expect(try name("node-1.example") == "carabiner-node-1.example")

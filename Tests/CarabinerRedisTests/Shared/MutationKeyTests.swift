@@ -29,7 +29,7 @@ struct MutationKeyTests {
     }
   }
 
-  @Test("R23: a key runs once; then its answer is repeated to all gateways, and other requests are refused")
+  @Test("a key runs once; then its answer is repeated to all gateways, and other requests are refused", .rule("redis.23"))
   func states() async throws {
     let stand = try await SharedStand()
     let one = MutationKeys(try await stand.store(), life: .seconds(300))
@@ -46,7 +46,7 @@ struct MutationKeyTests {
     #expect((1...300_000).contains(life))
   }
 
-  @Test("R23: of many claims at the same time, one is the first")
+  @Test("of many claims at the same time, one is the first", .rule("redis.23"))
   func race() async throws {
     let stand = try await SharedStand()
     let keys = [
@@ -67,7 +67,7 @@ struct MutationKeyTests {
     #expect(words.allSatisfy { ["first", "running", "unknown"].contains($0) }, "\(words)")
   }
 
-  @Test("R23: a mutation that was not sent gives its key back, and one with an unknown end keeps it")
+  @Test("a mutation that was not sent gives its key back, and one with an unknown end keeps it", .rule("redis.23"))
   func ends() async throws {
     let stand = try await SharedStand()
     let keys = MutationKeys(try await stand.store(), life: .seconds(300))
@@ -77,7 +77,7 @@ struct MutationKeyTests {
     #expect(word(try await keys.claim(name, fingerprint: request)) == "unknown")
   }
 
-  @Test("R23: the end of a mutation whose lease is older than 60 s by the clock of Redis is unknown")
+  @Test("the end of a mutation whose lease is older than 60 s by the clock of Redis is unknown", .rule("redis.23"))
   func abandoned() async throws {
     let stand = try await SharedStand()
     let keys = MutationKeys(try await stand.store(), life: .seconds(300))
@@ -102,7 +102,7 @@ struct MutationKeyTests {
     #expect(word(try await keys.claim(name, fingerprint: request)) == "answered ")
   }
 
-  @Test("R23: a silent Redis is an error within the budget, and the key that it took meanwhile is given back")
+  @Test("a silent Redis is an error within the budget, and the key that it took meanwhile is given back", .rule("redis.23"))
   func silent() async throws {
     let stand = try await SharedStand()
     let keys = MutationKeys(try await stand.store(budget: .milliseconds(300)), life: .seconds(300))
@@ -114,7 +114,9 @@ struct MutationKeyTests {
     #expect(await eventually { self.word(try await other.claim(self.name, fingerprint: self.request)) == "first" })
   }
 
-  @Test("R23: keys that a silent Redis took from many requests at once are given back, also those that the open circuit ended")
+  @Test(
+    "keys that a silent Redis took from many requests at once are given back, also those that the open circuit ended",
+    .rule("redis.23"))
   func circuit() async throws {
     let stand = try await SharedStand()
     let keys = MutationKeys(try await stand.store(budget: .milliseconds(300)), life: .seconds(300))
@@ -134,7 +136,7 @@ struct MutationKeyTests {
     #expect(keys.endings.dropped == 0)
   }
 
-  @Test("R23: an end that Redis does not take at once is written when it is back")
+  @Test("an end that Redis does not take at once is written when it is back", .rule("redis.23"))
   func late() async throws {
     let stand = try await SharedStand()
     let keys = MutationKeys(try await stand.store(budget: .milliseconds(300)), life: .seconds(300))
@@ -151,7 +153,7 @@ struct MutationKeyTests {
     #expect(await eventually { self.word(try await patient.claim(self.name, fingerprint: self.request)) == "answered late" })
   }
 
-  @Test("2.6: a record of another program is never taken for an answer")
+  @Test("a record of another program is never taken for an answer")
   func foreign() async throws {
     let stand = try await SharedStand()
     let keys = MutationKeys(try await stand.store(), life: .seconds(300))
@@ -164,7 +166,7 @@ struct MutationKeyTests {
     await #expect(throws: RedisError.self) { _ = try await keys.claim(self.name, fingerprint: self.request) }
   }
 
-  @Test("R23: a record is read as it was written")
+  @Test("a record is read as it was written", .rule("redis.23"))
   func records() {
     let states: [KeyRecord.State] = [
       .running(run: [UInt8](repeating: 9, count: 16), lease: 1_796_000_000_123), .answered([]), .answered([1, 2, 3]), .unknown,
@@ -176,7 +178,7 @@ struct MutationKeyTests {
     }
   }
 
-  @Test("R23: a server that removes keys when its memory is full is warned of, and one with noeviction is not")
+  @Test("a server that removes keys when its memory is full is warned of, and one with noeviction is not", .rule("redis.23"))
   func policy() async throws {
     let (keeping, removing) = (try await SharedStand(), try await SharedStand(["--maxmemory-policy", "allkeys-lru"]))
     let stores = (try await keeping.store(needsMemory: true), try await removing.store(needsMemory: true))
@@ -189,7 +191,7 @@ struct MutationKeyTests {
     #expect(!keeping.log.lines.contains { $0.contains("maxmemory") }, "\(keeping.log.lines)")
   }
 
-  @Test("R3: the least permissions suffice for counts and keys")
+  @Test("the least permissions suffice for counts and keys", .rule("redis.3"))
   func permissions() async throws {
     let stand = try await SharedStand()
     let rules = ["~{crb:shop}*", "&{crb:shop}*", "-@all", "+hello", "+auth", "+client|setname", "+ping", "+time"]

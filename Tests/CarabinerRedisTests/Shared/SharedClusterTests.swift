@@ -6,7 +6,7 @@ import Testing
 /// Counts and keys of mutations in three real nodes of a cluster.
 @Suite("Shared state in a cluster")
 struct SharedClusterTests {
-  @Test("R22, R23: counts and keys are on the master of the prefix, also after it has moved")
+  @Test("counts and keys are on the master of the prefix, also after it has moved", .rule("redis.22", "redis.23"))
   func moved() async throws {
     let cluster = try await ClusterServers()
     let slot = try cluster.slot(of: "{crb:shop}:l:")

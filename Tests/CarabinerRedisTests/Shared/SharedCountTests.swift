@@ -12,7 +12,7 @@ struct SharedCountTests {
       addedToLast: last)
   }
 
-  @Test("R22: gateways add to the same counts and read them, and each key has a life")
+  @Test("gateways add to the same counts and read them, and each key has a life", .rule("redis.22"))
   func together() async throws {
     let stand = try await SharedStand()
     let (one, other) = (try await stand.store(), try await stand.store())
@@ -30,7 +30,7 @@ struct SharedCountTests {
     #expect(abs(first.offset - second.offset) < 30_000)
   }
 
-  @Test("R22: 5,000 clients are one round")
+  @Test("5,000 clients are one round", .rule("redis.22"))
   func large() async throws {
     let stand = try await SharedStand()
     let store = try await stand.store()
@@ -43,7 +43,7 @@ struct SharedCountTests {
     #expect(answer.totals.allSatisfy { $0.last == 1 })
   }
 
-  @Test("2.6: a count that another program has written is none, and the others are read")
+  @Test("a count that another program has written is none, and the others are read")
   func foreign() async throws {
     let stand = try await SharedStand()
     let store = try await stand.store()
@@ -61,7 +61,7 @@ struct SharedCountTests {
     #expect(answer.totals[0].current == 1 << 40)
   }
 
-  @Test("R22: without a connection a round fails at once, and nothing was sent")
+  @Test("without a connection a round fails at once, and nothing was sent", .rule("redis.22"))
   func away() async throws {
     let stand = try await SharedStand()
     let store = try await stand.store()

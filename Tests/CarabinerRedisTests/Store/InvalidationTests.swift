@@ -13,7 +13,7 @@ import Testing
 struct InvalidationTests {
   private static let node: [UInt8] = Array(1...8)
 
-  @Test("R17: a message is a version byte, the node, and the fields of each record")
+  @Test("a message is a version byte, the node, and the fields of each record", .rule("redis.17"))
   func bytes() {
     let message = Invalidation(
       node: Self.node, entries: [.init(key: "H:1", fields: ["a", "b(x:1)"]), .init(key: "ü", fields: [])])
@@ -24,7 +24,7 @@ struct InvalidationTests {
     #expect(Invalidation(all.bytes[...]) == all)
   }
 
-  @Test("R17: above 256 KiB, or with a separator in a name, a message says that anything may have changed")
+  @Test("above 256 KiB, or with a separator in a name, a message says that anything may have changed", .rule("redis.17"))
   func all() {
     let long = (0..<5000).map { Invalidation.Entry(key: "H:\($0)" + String(repeating: "x", count: 60), fields: ["a"]) }
     for entries in [long, [.init(key: "a\nb", fields: ["c"])], [.init(key: "a", fields: ["b\0c"])]] {
@@ -33,17 +33,19 @@ struct InvalidationTests {
   }
 
   @Test(
-    "R17: a message that is malformed, or of another version, says that anything may have changed",
+    "a message that is malformed, or of another version, says that anything may have changed", .rule("redis.17"),
     arguments: ["", "\u{1}", "\u{1}1234567", "\u{2}12345678H:1\0a\n", "\u{1}12345678H:1\0a"])
   func malformed(text: String) { #expect(Invalidation(Array(text.utf8)[...]).change == .cleared) }
 
-  @Test("R17: watchers are notified of the fields, or of everything if a record was removed")
+  @Test("watchers are notified of the fields, or of everything if a record was removed", .rule("redis.17"))
   func change() {
     #expect(Invalidation(node: [], entries: [.init(key: "H:1", fields: ["a", "b"])]).change == .keys(["H:1.a", "H:1.b"]))
     #expect(Invalidation(node: [], entries: [.init(key: "H:1", fields: [])]).change == .cleared)
   }
 
-  @Test("R17: changes that arrive while watchers are notified are joined into one of bounded size", arguments: [100, 200_000])
+  @Test(
+    "changes that arrive while watchers are notified are joined into one of bounded size", .rule("redis.17"),
+    arguments: [100, 200_000])
   func joined(count: Int) async {
     let receiver = InvalidationReceiver(
       NearCache(maximumRecords: 1, maximumAge: .seconds(1)), StoreCounters(), node: Self.node)
@@ -82,7 +84,7 @@ struct InvalidationTests {
     return node
   }
 
-  @Test("R16: a record that was read or written is not asked for again, until it is too old")
+  @Test("a record that was read or written is not asked for again, until it is too old", .rule("redis.16"))
   func near() async throws {
     let server = try await RedisServer()
     let (one, other) = (try await near(server), try await near(server, maximumAge: .milliseconds(1)))
@@ -93,7 +95,7 @@ struct InvalidationTests {
     #expect(await eventually { try await other.data("{ n }") == nil })
   }
 
-  @Test("R17: a change on one node wakes a watcher on another, which reads the new value")
+  @Test("a change on one node wakes a watcher on another, which reads the new value", .rule("redis.17"))
   func watcher() async throws {
     let server = try await RedisServer()
     let (one, other) = (try await near(server), try await near(server))
@@ -115,7 +117,7 @@ struct InvalidationTests {
     subscription.cancel()
   }
 
-  @Test("R16: an answer that Redis held back is not used after a newer write of the same node")
+  @Test("an answer that Redis held back is not used after a newer write of the same node", .rule("redis.16"))
   func heldBack() async throws {
     let server = try await RedisServer()
     let writer = try await TestNode.ready(server)
@@ -134,7 +136,7 @@ struct InvalidationTests {
     #expect(try await node.data("{ n }") == ["n": 2])
   }
 
-  @Test("R12: a read that waits for Redis delays neither a read of a record in memory nor a write")
+  @Test("a read that waits for Redis delays neither a read of a record in memory nor a write", .rule("redis.12"))
   func withoutLock() async throws {
     let server = try await RedisServer()
     let node = try await near(server)
@@ -151,7 +153,7 @@ struct InvalidationTests {
     #expect(try await slow == nil)
   }
 
-  @Test("R20: a record that a person removes is not served from the memory of another node")
+  @Test("a record that a person removes is not served from the memory of another node", .rule("redis.20"))
   func removedByHand() async throws {
     let server = try await RedisServer()
     let (one, other) = (try await near(server), try await TestNode.ready(server))
@@ -163,7 +165,7 @@ struct InvalidationTests {
     #expect(try await other.cache.statistics().recordCount == 0)
   }
 
-  @Test("R17: after the subscription was killed, no stale value is served, and watchers are notified")
+  @Test("after the subscription was killed, no stale value is served, and watchers are notified", .rule("redis.17"))
   func killed() async throws {
     let server = try await RedisServer()
     let (one, other) = (try await near(server), try await near(server))
@@ -180,7 +182,7 @@ struct InvalidationTests {
     subscription.cancel()
   }
 
-  @Test("R3: the least permissions of the guide suffice")
+  @Test("the least permissions of the guide suffice", .rule("redis.3"))
   func permissions() async throws {
     let server = try await RedisServer()
     let page = Repository.root.appending(path: "Sources/Carabiner/Documentation.docc/RedisStore.md")

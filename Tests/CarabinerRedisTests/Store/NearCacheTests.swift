@@ -1,6 +1,7 @@
 import Carabiner
 import CarabinerWire
 import FoundationEssentials
+import TestTools
 import Testing
 
 @testable import CarabinerRedis
@@ -29,7 +30,7 @@ struct NearCacheTests {
     near.answers(to: [(key, [field])], now: now)[0].record?[field].map { String(decoding: $0, as: UTF8.self) }
   }
 
-  @Test("R16: fields that were read count for the maximum age, also those that do not exist")
+  @Test("fields that were read count for the maximum age, also those that do not exist", .rule("redis.16"))
   func reading() {
     put("H:1", ["a": "1"], absent: ["b"], ticket: near.ticket)
     #expect(missing("H:1", ["a", "b", "c"]) == ["c"])
@@ -39,7 +40,7 @@ struct NearCacheTests {
     #expect(missing("H:1", ["a", "b", "c"]) == [])
   }
 
-  @Test("R10: a write returns what differs, and all fields that are not known")
+  @Test("a write returns what differs, and all fields that are not known", .rule("redis.10"))
   func writing() {
     func changed(_ fields: [String: String]) -> [String] {
       near.write([record("H:1", fields)], now: now).entries.flatMap(\.fields).sorted()
@@ -50,7 +51,7 @@ struct NearCacheTests {
     #expect(value("H:1", "b") == "3")
   }
 
-  @Test("R10, R16: a value that was read before an own write arrived is dropped when it arrives")
+  @Test("a value that was read before an own write arrived is dropped when it arrives", .rule("redis.10", "redis.16"))
   func readBeforeArrival() {
     near.use()
     _ = near.write([record("H:1", ["a": "2"])], now: now)
@@ -63,7 +64,7 @@ struct NearCacheTests {
     #expect(value("H:1", "a") == "3")
   }
 
-  @Test("2.6: a message about thousands of fields of a large record drops the record")
+  @Test("a message about thousands of fields of a large record drops the record")
   func manyRemovals() {
     near.use()
     let names = (0..<5000).map { "f\($0)" }
@@ -72,7 +73,7 @@ struct NearCacheTests {
     #expect(value("H:1", "f4999") == nil)
   }
 
-  @Test("R16: an answer that was asked for before a change of its record is not put in")
+  @Test("an answer that was asked for before a change of its record is not put in", .rule("redis.16"))
   func race() {
     let changes: [(String, (NearCache) -> Void)] = [
       ("a field of another node", { $0.drop(["a"], of: "H:1") }), ("a removal", { $0.drop([], of: "H:1") }),
@@ -105,7 +106,7 @@ struct NearCacheTests {
     #expect(value("H:1", "c") == nil, "after very many changes, old answers do not count at all")
   }
 
-  @Test("R17: a message drops the changed fields only")
+  @Test("a message drops the changed fields only", .rule("redis.17"))
   func dropping() {
     put("H:1", ["a": "1", "b": "2"], absent: ["c", "d"], ticket: near.ticket)
     near.drop(["a", "c"], of: "H:1")
@@ -114,7 +115,7 @@ struct NearCacheTests {
     #expect(missing("H:1", ["a", "b", "c", "d"]) == ["a", "b", "c", "d"])
   }
 
-  @Test("R17: without a subscription nothing is kept, and a write changes all of its fields")
+  @Test("without a subscription nothing is kept, and a write changes all of its fields", .rule("redis.17"))
   func unused() {
     put("H:1", ["a": "1"], ticket: near.ticket)
     near.stop()
@@ -124,7 +125,7 @@ struct NearCacheTests {
     #expect(missing("H:1", ["a"]) == ["a"])
   }
 
-  @Test("R16: at most the given number of records is kept, the recently used ones")
+  @Test("at most the given number of records is kept, the recently used ones", .rule("redis.16"))
   func limit() {
     for number in 0..<100 {
       put("H:\(number)", ["a": "1"], ticket: near.ticket)
@@ -138,7 +139,7 @@ struct NearCacheTests {
     #expect(none.answers(to: [("H:1", ["a"])])[0].missing == ["a"])
   }
 
-  @Test("2.6: neither many records nor long ones take more memory than the limit")
+  @Test("neither many records nor long ones take more memory than the limit")
   func bytes() {
     let near = NearCache(maximumRecords: 100_000, maximumBytes: 1 << 20, maximumAge: .seconds(60))
     near.use()
@@ -153,7 +154,7 @@ struct NearCacheTests {
     #expect(near.answers(to: [(key: "R:2999", fields: ["text"])]).first?.record != nil)
   }
 
-  @Test("2.6: names that a record does not have are not kept without limit")
+  @Test("names that a record does not have are not kept without limit")
   func absentNames() {
     let near = NearCache(maximumRecords: 100, maximumAge: .seconds(60))
     near.use()
@@ -163,7 +164,7 @@ struct NearCacheTests {
     #expect(near.size.bytes < 100_000)
   }
 
-  @Test("R15: the lists of records that operations read take at most 16 MiB")
+  @Test("the lists of records that operations read take at most 16 MiB", .rule("redis.15"))
   func readMemory() {
     let memory = ReadMemory()
     func list(_ count: Int) -> ReadMemory.List {

@@ -20,7 +20,7 @@ struct RedisStoreTests {
     {"hero":{"__typename":"H","id":1,"name":"a\"b","friends":[{"__typename":"H","id":2,"name":"ü"},null,{"__typename":"Droid","id":3,"name":null,"mass":1.5e3}]},"n":[[1],[]]}
     """#
 
-  @Test("R14: a response is read by another node, also by another query")
+  @Test("a response is read by another node, also by another query", .rule("redis.14"))
   func roundTrip() async throws {
     let server = try await RedisServer()
     let (one, other) = (try await TestNode.ready(server), try await TestNode.ready(server))
@@ -31,7 +31,7 @@ struct RedisStoreTests {
     #expect(try await other.data("{ hero(x: 1) { age } }") == nil)
   }
 
-  @Test("R14: no command of a store in use is HGETALL, KEYS or EVAL, and a level is one transaction")
+  @Test("no command of a store in use is HGETALL, KEYS or EVAL, and a level is one transaction", .rule("redis.14"))
   func commands() async throws {
     let server = try await RedisServer()
     let node = try await TestNode.ready(server)
@@ -48,7 +48,7 @@ struct RedisStoreTests {
     #expect(counts["hmget"] == 3 && counts["get", default: 0] >= 2, "\(counts)")
   }
 
-  @Test("R15: the second read of an operation needs one round, and one more for what has changed")
+  @Test("the second read of an operation needs one round, and one more for what has changed", .rule("redis.15"))
   func oneRound() async throws {
     let server = try await RedisServer()
     let (writer, reader) = (try await TestNode.ready(server), try await TestNode.ready(server))
@@ -71,7 +71,7 @@ struct RedisStoreTests {
     try await expect(2, nil, rounds: 1)
   }
 
-  @Test("R10: two nodes that write other fields of one record in turns keep all of them")
+  @Test("two nodes that write other fields of one record in turns keep all of them", .rule("redis.10"))
   func turns() async throws {
     let server = try await RedisServer()
     let (one, other) = (try await TestNode.ready(server), try await TestNode.ready(server))
@@ -87,7 +87,7 @@ struct RedisStoreTests {
     }
   }
 
-  @Test("R10: the write that reaches Redis last wins, whatever its time of receipt")
+  @Test("the write that reaches Redis last wins, whatever its time of receipt", .rule("redis.10"))
   func lastWins() async throws {
     let server = try await RedisServer()
     let node = try await TestNode.ready(server)
@@ -98,7 +98,7 @@ struct RedisStoreTests {
     #expect(try await node.cache.records(for: [("H:1", ["a"])])[0]?["a"] == Array("2".utf8))
   }
 
-  @Test("R6: a record with more than 512 fields is removed before its next write")
+  @Test("a record with more than 512 fields is removed before its next write", .rule("redis.6"))
   func manyFields() async throws {
     let server = try await RedisServer()
     let node = try await TestNode.ready(server)
@@ -114,7 +114,7 @@ struct RedisStoreTests {
     #expect(try server.ask("HLEN", "{crb:shop}:r:H:1") == "1")
   }
 
-  @Test("R7: each key lives as long as a value of its type may be valid, and each write renews it")
+  @Test("each key lives as long as a value of its type may be valid, and each write renews it", .rule("redis.7"))
   func lives() async throws {
     let server = try await RedisServer()
     let policy = CacheKeyPolicy(
@@ -133,7 +133,7 @@ struct RedisStoreTests {
     for key in try server.keys() { #expect(try server.ask("TTL", key) != "-1", "\(key)") }
   }
 
-  @Test("R7: a value that is too old is a miss, although its key lives")
+  @Test("a value that is too old is a miss, although its key lives", .rule("redis.7"))
   func tooOld() async throws {
     let server = try await RedisServer()
     let node = try await TestNode.ready(server, policy: CacheKeyPolicy(maximumAges: ["Query.n": 60]))
@@ -145,7 +145,7 @@ struct RedisStoreTests {
     }
   }
 
-  @Test("R7: with full memory and noeviction writes pause, and reads go on")
+  @Test("with full memory and noeviction writes pause, and reads go on", .rule("redis.7"))
   func fullMemory() async throws {
     let server = try await RedisServer()
     let node = try await TestNode.ready(server) { $0.pauseTime = .seconds(3600) }
@@ -159,7 +159,7 @@ struct RedisStoreTests {
     #expect(try await node.data("{ n }") == ["n": 1])
   }
 
-  @Test("R8: two nodes with clocks one hour apart agree on the age of a value")
+  @Test("two nodes with clocks one hour apart agree on the age of a value", .rule("redis.8"))
   func clocks() async throws {
     let server = try await RedisServer()
     let hour: Int64 = 3_600_000
@@ -175,7 +175,7 @@ struct RedisStoreTests {
     #expect(abs(own - received - hour) < 60_000, "\(own - received - hour) ms")
   }
 
-  @Test("R9: a reader never finds a reference to a missing record while 2,000 records are written")
+  @Test("a reader never finds a reference to a missing record while 2,000 records are written", .rule("redis.9"))
   func noDanglingReference() async throws {
     let server = try await RedisServer()
     let (writer, reader) = (try await TestNode.ready(server), try await TestNode.ready(server))
@@ -204,7 +204,7 @@ struct RedisStoreTests {
     #expect(try await reader.data(document) == json(response(3)))
   }
 
-  @Test("R5: a store of a newer version is neither read nor written, and the log says why")
+  @Test("a store of a newer version is neither read nor written, and the log says why", .rule("redis.5"))
   func newerVersion() async throws {
     let server = try await RedisServer()
     _ = try server.ask("SET", "{crb:shop}:v", "2")
@@ -216,7 +216,7 @@ struct RedisStoreTests {
     #expect(try server.keys() == ["{crb:shop}:v"])
   }
 
-  @Test("R11: removals of a record, of a root, by pattern and of all are waited for")
+  @Test("removals of a record, of a root, by pattern and of all are waited for", .rule("redis.11"))
   func removals() async throws {
     let server = try await RedisServer()
     let node = try await TestNode.ready(server)
@@ -234,7 +234,7 @@ struct RedisStoreTests {
     #expect(try server.keys() == ["foreign", "{crb:shop}:v"])
   }
 
-  @Test("R11: a removal fails with unavailable while Redis is away, and a write does not")
+  @Test("a removal fails with unavailable while Redis is away, and a write does not", .rule("redis.11"))
   func removalWhileAway() async throws {
     let server = try await RedisServer()
     let node = try await TestNode.ready(server)
@@ -254,7 +254,7 @@ struct RedisStoreTests {
     #expect(try await node.data("{ n }") == ["n": 1])
   }
 
-  @Test("R11: the newest writes are dropped when the queue is full, and nothing waits for it")
+  @Test("the newest writes are dropped when the queue is full, and nothing waits for it", .rule("redis.11"))
   func fullQueue() async throws {
     let server = try await RedisServer()
     let node = try await TestNode.ready(server) {
@@ -272,7 +272,7 @@ struct RedisStoreTests {
     #expect(try server.keys() == (0..<3).map { "{crb:shop}:f:QUERY_ROOT|f\($0)" } + ["{crb:shop}:v"])
   }
 
-  @Test("R18: while Redis is silent, an operation waits for its budget only, and then not at all")
+  @Test("while Redis is silent, an operation waits for its budget only, and then not at all", .rule("redis.18"))
   func silent() async throws {
     let server = try await RedisServer()
     let node = try await TestNode.ready(server) { $0.readBudget = .milliseconds(20) }
@@ -291,7 +291,7 @@ struct RedisStoreTests {
   }
 
   @Test(
-    "2.6: a malformed value is a miss, and the next write replaces it",
+    "a malformed value is a miss, and the next write replaces it",
     arguments: [
       "", "1", "123456789012", "1700000000000", "17000000000x01", "9999999999999\"a\"", "1700000000000{",
       "1700000000000{\"$ref\":3}",

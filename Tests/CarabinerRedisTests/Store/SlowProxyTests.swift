@@ -28,7 +28,7 @@ struct SlowProxyTests {
     return node
   }
 
-  @Test("R16: an answer that was asked for before another node changed its record is not put into memory")
+  @Test("an answer that was asked for before another node changed its record is not put into memory", .rule("redis.16"))
   func race() async throws {
     let slow = try await node { $0.nearRecords = 100 }
     #expect(await eventually { slow.cache.usesNearRecords })
@@ -48,7 +48,9 @@ struct SlowProxyTests {
     #expect(try await slow.data("{ n }")?["n"] == "new")
   }
 
-  @Test("R11, R18: while a proxy reads nothing, writes are dropped at the size of the queue, and reads cost one budget")
+  @Test(
+    "while a proxy reads nothing, writes are dropped at the size of the queue, and reads cost one budget",
+    .rule("redis.11", "redis.18"))
   func deaf() async throws {
     let node = try await node {
       ($0.readBudget, $0.writeTime, $0.writeQueueBytes) = (.milliseconds(50), .seconds(2), 1 << 20)

@@ -15,7 +15,7 @@ struct StoreLayoutTests {
   /// By how much a time in Redis may differ: its clock is asked over the network, again for each connection, on a busy machine.
   private static let tolerance: Int64 = 25_000
 
-  @Test("R5, R6: keys and values of a fixed response are those of the golden file")
+  @Test("keys and values of a fixed response are those of the golden file", .rule("redis.5", "redis.6"))
   func golden() async throws {
     let server = try await RedisServer()
     let node = try await TestNode.ready(server)
@@ -66,13 +66,14 @@ struct StoreLayoutTests {
   }
 
   @Test(
-    "R5: a prefix has 1 to 64 letters, digits and hyphens", arguments: ["", "a b", "ä", "a:b", String(repeating: "x", count: 65)])
+    "a prefix has 1 to 64 letters, digits and hyphens", .rule("redis.5"),
+    arguments: ["", "a b", "ä", "a:b", String(repeating: "x", count: 65)])
   func prefix(text: String) {
     #expect(!StorePrefix.isValid(text))
     #expect(throws: RedisError.self) { try TestNode("redis://127.0.0.1:1") { $0.prefix = text } }
   }
 
-  @Test("R11: a root's removal does not touch a root whose name only begins like it, and a prefix is not a pattern")
+  @Test("a root's removal does not touch a root whose name only begins like it, and a prefix is not a pattern", .rule("redis.11"))
   func neighbours() async throws {
     let server = try await RedisServer()
     let (one, other) = (

@@ -27,7 +27,7 @@ struct TransactionTests {
   /// Adds one to the stored number, as a body of `update`.
   private func increase(_ value: inout JSONValue) { value = ["n": .number(JSONNumber(number(value) + 1))] }
 
-  @Test("R13: no increment of two nodes is lost")
+  @Test("no increment of two nodes is lost", .rule("redis.13"))
   func noLostUpdate() async throws {
     let count = 20
     try await withThrowingTaskGroup { group in
@@ -47,7 +47,7 @@ struct TransactionTests {
     #expect(try await other.data("{ n }") == ["n": .number(JSONNumber(2 * count))])
   }
 
-  @Test("R13: a transaction fails with conflict and writes nothing if another node changed what it read")
+  @Test("a transaction fails with conflict and writes nothing if another node changed what it read", .rule("redis.13"))
   func conflict() async throws {
     let error = await #expect(throws: StoreError.self) {
       try await node.store.withinReadWriteTransaction { transaction in
@@ -62,7 +62,9 @@ struct TransactionTests {
     #expect(try await node.data("{ m }") == nil)
   }
 
-  @Test("R13: update is tried three times, also if another node only renewed the life of the record", arguments: [0, 1, 2, 3])
+  @Test(
+    "update is tried three times, also if another node only renewed the life of the record", .rule("redis.13"),
+    arguments: [0, 1, 2, 3])
   func tries(conflicts: Int) async throws {
     let calls = Mutex(0)
     func update() async throws -> Bool {
@@ -85,7 +87,7 @@ struct TransactionTests {
     #expect(try await other.data("{ n }") == ["n": .number(JSONNumber(conflicts < 3 ? 1 : 0))])
   }
 
-  @Test("R13: what a transaction has watched does not disturb the next one")
+  @Test("the keys that a transaction has watched do not disturb the next one", .rule("redis.13"))
   func unwatched() async throws {
     for number in 1...5 {
       _ = try await node.store.withinReadWriteTransaction { try await $0.read(operation) }
@@ -103,7 +105,7 @@ struct TransactionTests {
     }
   }
 
-  @Test("R13: what a refused read has watched does not disturb the next transaction")
+  @Test("the keys that a refused read has watched do not disturb the next transaction", .rule("redis.13"))
   func refusedRead() async throws {
     _ = try server.ask("SET", "{crb:shop}:r:H:9", "1")
     let error = await #expect(throws: StoreError.self) {
@@ -114,7 +116,8 @@ struct TransactionTests {
     #expect(try await node.store.update(operation) { increase(&$0) })
   }
 
-  @Test("R13: a transaction of 5,000 records is written as one, and removals by key depend on nothing that was read")
+  @Test(
+    "a transaction of 5,000 records is written as one, and removals by key depend on nothing that was read", .rule("redis.13"))
   func large() async throws {
     let records = (0..<5000).map { Record(key: "H:\($0)", fields: ["a": Data("\($0)".utf8)]) }
     try await node.store.withinReadWriteTransaction { try await $0.merge(RecordSet(records)) }
@@ -124,7 +127,7 @@ struct TransactionTests {
     #expect(try server.keys().count == 2)
   }
 
-  @Test("R13: after its connection was lost, a transaction writes nothing")
+  @Test("after its connection was lost, a transaction writes nothing", .rule("redis.13"))
   func lostConnection() async throws {
     let error = await #expect(throws: StoreError.self) {
       try await node.store.withinReadWriteTransaction { transaction in
@@ -140,7 +143,7 @@ struct TransactionTests {
     #expect(await eventually { try await node.store.update(operation) { increase(&$0) } })
   }
 
-  @Test("R13: a transaction removes records and roots together with its writes, and other nodes see all of it")
+  @Test("a transaction removes records and roots together with its writes, and other nodes see all of it", .rule("redis.13"))
   func removal() async throws {
     try await node.publish(#"{"a":{"__typename":"H","id":1,"b":2}}"#, for: "{ a { __typename id b } }")
     try await node.store.withinReadWriteTransaction { transaction in
@@ -154,7 +157,7 @@ struct TransactionTests {
     #expect(try await other.data("{ m }") == ["m": 1])
   }
 
-  @Test("R13: while Redis is away, a transaction fails with unavailable")
+  @Test("while Redis is away, a transaction fails with unavailable", .rule("redis.13"))
   func away() async throws {
     server.end()
     #expect(await eventually { !node.cache.isAvailable })

@@ -1,14 +1,15 @@
 import CarabinerSchema
 import CarabinerWire
+import TestTools
 import Testing
 
 @Suite("Costs of operations")
 struct CostTests {
-  @Test("validate.6: the schema of the samples is valid")
+  @Test("the schema of the samples is valid", .rule("validate.6"))
   func schema() throws { #expect(try Schema(parsing: CostSample.schema).validate() == []) }
 
   @Test(
-    "validate.6: weights of fields, arguments, input fields, directives and types are added, each field at least zero",
+    "weights of fields, arguments, input fields, directives and types are added, each field at least zero", .rule("validate.6"),
     arguments: [
       ("{ users(max: 5) { age } }", 11, 6), ("{ users(max: 5) { name } }", 1, 6), ("{ topProducts }", 5, 1),
       ("{ topProducts(filter: {}) }", 20, 1), ("{ topProducts(filter: null) }", 5, 1),
@@ -25,7 +26,7 @@ struct CostTests {
   }
 
   @Test(
-    "validate.6: interfaces and unions have the largest weights and list sizes of their object types",
+    "interfaces and unions have the largest weights and list sizes of their object types", .rule("validate.6"),
     arguments: [
       ("{ node { id } }", 5, 4), ("{ any { __typename } }", 1, 4), ("{ any { ... on Film { id } ... on Product { id } } }", 5, 4),
       ("{ node { users { age } } }", 20, 13), ("{ node { users(max: 3) { age } } }", 8, 7),
@@ -36,7 +37,7 @@ struct CostTests {
   }
 
   @Test(
-    "validate.6: the size of a list is that of its largest slicing argument, or the assumed size",
+    "the size of a list is that of its largest slicing argument, or the assumed size", .rule("validate.6"),
     arguments: [
       ("{ page { age } }", 41), ("{ page(size: 5) { age } }", 11), ("{ page(size: 5, from: 30) { age } }", 61),
       ("{ page(size: null) { age } }", 3), ("{ page(size: -1) { age } }", 3), ("{ some { age } }", 15),
@@ -50,7 +51,7 @@ struct CostTests {
   }
 
   @Test(
-    "validate.6: sized fields have the size that the field above them states, also in fragments",
+    "sized fields have the size that the field above them states, also in fragments", .rule("validate.6"),
     arguments: [
       "{ films(first: 10) { edges { node { title } cursor } pageInfo { hasNext } } }",
       "{ films(last: 10) { ...C } } fragment C on FilmConnection { edges { ...E } ... { ...P } } fragment E on FilmEdge { node { id } }"
@@ -64,7 +65,7 @@ struct CostTests {
     #expect(costs.fields == 13 && costs.types == 23 && costs.faults == [], "\(costs)")
   }
 
-  @Test("validate.6: a fragment is counted with the size of each field that spreads it")
+  @Test("a fragment is counted with the size of each field that spreads it", .rule("validate.6"))
   func sizedTwice() throws {
     let text = """
       query ($n: Int = 2) { films(first: $n) { ...C } x: films(first: 5) { ...C } y: ten { nodes { id } ...C } }
@@ -75,7 +76,7 @@ struct CostTests {
     #expect(try CostSample.costs(text, ["n": 100]).fields == (1 + 2 + 100) + (1 + 2 + 5) + (1 + 1 + 2 + 10))
   }
 
-  @Test("validate.6: variables count with their values in the request, or with their default values")
+  @Test("variables count with their values in the request, or with their default values", .rule("validate.6"))
   func variables() throws {
     let sized = "query ($n: Int = 3, $m: Int) { films(first: $n, last: $m) { edges { node { title } } } }"
     #expect(try CostSample.costs(sized).fields == 5)
@@ -92,7 +93,8 @@ struct CostTests {
     #expect(try CostSample.costs(inner).fields == 20 && CostSample.costs(inner, ["f": ["inner": [:]], "a": "YES"]).fields == 10)
   }
 
-  @Test("validate.6: if one slicing argument is required, none and several are faults of the operations that have the field")
+  @Test(
+    "if one slicing argument is required, none and several are faults of the operations that have the field", .rule("validate.6"))
   func oneSlicingArgument() throws {
     let none = "Query.films needs exactly one of the arguments first, last, and 0 are given; give one"
     let two = "Query.films needs exactly one of the arguments first, last, and 2 are given; give one"
@@ -108,7 +110,7 @@ struct CostTests {
     #expect(try CostSample.costs(text, operation: 1).faults == [])
   }
 
-  @Test("validate.6: introspection has the default weights, and a field that is not defined costs as without a schema")
+  @Test("introspection has the default weights, and a field that is not defined costs as without a schema", .rule("validate.6"))
   func otherFields() throws {
     let introspection = try CostSample.costs("{ __schema { types { name } } __typename }")
     #expect(introspection.fields == 2 && introspection.types == 3)
@@ -116,7 +118,7 @@ struct CostTests {
   }
 
   @Test(
-    "validate.6: a weight may be a text or a number, and another text has no effect",
+    "a weight may be a text or a number, and another text has no effect", .rule("validate.6"),
     arguments: [("\"2.5\"", 3), ("2", 2), ("0.5", 1), ("\"formula\"", 1), ("\"1e400\"", 1), ("\"-5\"", 0), ("\"1e30\"", 1 << 53)])
   func weightTexts(weight: String, fields: Int) throws {
     let schema = "type Query { a: [Query] @cost(weight: \(weight)) b: Int @cost(weight: \"0\") }"
@@ -124,7 +126,7 @@ struct CostTests {
     #expect(measures.costs(of: measures.operations[0], variables: [:]).fields == fields)
   }
 
-  @Test("validate.6: one walk counts depth, aliases, fields and tokens too")
+  @Test("one walk counts depth, aliases, fields and tokens too", .rule("validate.6"))
   func sizes() throws {
     let text = "{ x: films(first: 2) { ...C } color } fragment C on FilmConnection { edges { y: node { id @skip(if: true) } } }"
     let measures = try CostSample.measures(text)
@@ -133,7 +135,8 @@ struct CostTests {
     #expect(try measures.tokens == GraphQLTokens(of: text).count)
   }
 
-  @Test("validate.6: without the directives each operation has the cost that it has without a schema", arguments: [1, 2])
+  @Test(
+    "without the directives each operation has the cost that it has without a schema", .rule("validate.6"), arguments: [1, 2])
   func noDirectives(seed: UInt64) throws {
     let pricing = SchemaPricing(try Schema(parsing: InvalidDocument.schema), listArguments: ["first", "x"])
     #expect(!pricing.hasWeights)

@@ -87,13 +87,13 @@ struct SchemaDifferenceTests {
       "type A { a: Int } schema { query: Query mutation: A }"),
   ]
 
-  @Test("schema.5: a breaking difference is found", arguments: breaking)
+  @Test("a breaking difference is found", .rule("schema.5"), arguments: breaking)
   func findsBreaking(_ change: Change) throws { try expectOnlyDifference(change) }
 
-  @Test("schema.5: a dangerous difference is found", arguments: dangerous)
+  @Test("a dangerous difference is found", .rule("schema.5"), arguments: dangerous)
   func findsDangerous(_ change: Change) throws { try expectOnlyDifference(change) }
 
-  @Test("schema.5: a safe difference is found", arguments: safe)
+  @Test("a safe difference is found", .rule("schema.5"), arguments: safe)
   func findsSafe(_ change: Change) throws { try expectOnlyDifference(change) }
 
   private func expectOnlyDifference(_ change: Change) throws {
@@ -107,19 +107,19 @@ struct SchemaDifferenceTests {
     #expect(old.differences(since: old) == [])
   }
 
-  @Test("schema.5: each kind of difference has an example")
+  @Test("each kind of difference has an example", .rule("schema.5"))
   func completeness() {
     #expect(Set((Self.breaking + Self.dangerous + Self.safe).map(\.kind)) == Set(SchemaDifference.Kind.allCases))
   }
 
-  @Test("schema.5: order is not a difference, of definitions and within default values")
+  @Test("order is not a difference, of definitions and within default values", .rule("schema.5"))
   func order() throws {
     let old = try Schema(parsing: "type Query { a(i: I = {x: 1, y: [2]}): E b: Int } enum E { A B } input I { x: Int y: [Int] }")
     let new = try Schema(parsing: "input I { y: [Int] x: Int } enum E { B A } type Query { b: Int a(i: I = {y: [2], x: 1}): E }")
     #expect(new.differences(since: old) == [])
   }
 
-  @Test("schema.5: several differences are all reported")
+  @Test("several differences are all reported", .rule("schema.5"))
   func several() throws {
     let old = try Schema(parsing: "type Query { a: Int b: Int! } enum E { A }")
     let new = try Schema(parsing: "type Query { b: Int c: Int } enum E { B }")
@@ -130,7 +130,7 @@ struct SchemaDifferenceTests {
       ])
   }
 
-  @Test("schema.5: a generated schema of 70,000 lines is compared with one of another seed")
+  @Test("a generated schema of 70,000 lines is compared with one of another seed", .rule("schema.5"))
   func large() throws {
     let old = try Schema(parsing: GeneratedSchema.text(lines: 70_000, seed: 1))
     let new = try Schema(parsing: GeneratedSchema.text(lines: 70_000, seed: 2))

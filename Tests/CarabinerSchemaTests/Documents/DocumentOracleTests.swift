@@ -37,7 +37,7 @@ struct DocumentOracleTests {
 
     """
 
-  @Test("validate.1: random documents have the same problems", arguments: [1, 2, 3])
+  @Test("random documents have the same problems", .rule("validate.1"), arguments: [1, 2, 3])
   func sameProblems(seed: UInt64) async throws {
     var generator = RandomDocument(seed: seed)
     let documents = (0..<300).map { _ in generator.document() }

@@ -1,5 +1,6 @@
 import CarabinerSchema
 import CarabinerWire
+import TestTools
 import Testing
 
 @Suite("Validation of large documents")
@@ -8,7 +9,7 @@ struct DocumentValidationLimitsTests {
     try DocumentValidator(schema: try Schema(parsing: InvalidDocument.schema)).problems(in: text)
   }
 
-  @Test("validate.2: 2,000 fragments and fields that overlap are compared within the limit of steps")
+  @Test("2,000 fragments and fields that overlap are compared within the limit of steps", .rule("validate.2"))
   func overlaps() throws {
     let spreads = (0..<1_000).map { "...F\($0)" }.joined(separator: " ")
     let fragments = (0..<1_000).map { "fragment F\($0) on Dog { name owner { id } }" }.joined(separator: "\n")
@@ -18,14 +19,14 @@ struct DocumentValidationLimitsTests {
     #expect(found.map(\.rule).allSatisfy { $0 == .overlappingFieldsCanBeMerged } && !found.isEmpty, "\(found)")
   }
 
-  @Test("validate.2: fragments that contain each other many times are compared within the limit of steps")
+  @Test("fragments that contain each other many times are compared within the limit of steps", .rule("validate.2"))
   func nested() throws {
     let fragments = (0..<500).map { "fragment F\($0) on Human { friends { ...F\($0 + 1) } x: friends { ...F\($0 + 1) } }" }
     let text = "{ dog { owner { ...F0 } } }\n" + fragments.joined(separator: "\n") + "\nfragment F500 on Human { id }"
     #expect(try problems(text) == [])
   }
 
-  @Test("validate.1: a chain and a cycle of 10,000 fragments are followed")
+  @Test("a chain and a cycle of 10,000 fragments are followed", .rule("validate.1"))
   func chain() throws {
     let links = (0..<10_000).map { "fragment F\($0) on Dog { ...F\(($0 + 1) % 10_000) }" }
     let found = try problems("{ dog { ...F0 } }\n" + links.joined(separator: "\n"))
@@ -39,7 +40,7 @@ struct DocumentValidationLimitsTests {
     #expect(try problems("{ \(String(repeating: "b ", count: 20_000))}").count == DocumentValidator.defaultMaximumProblems)
   }
 
-  @Test("validate.2: 10,000 operations in one document are valid")
+  @Test("10,000 operations in one document are valid", .rule("validate.2"))
   func manyOperations() throws {
     let operations = (0..<10_000).map { "query Q\($0) { dog { ...F } }" }.joined(separator: "\n")
     #expect(try problems("\(operations)\nfragment F on Dog { name }").isEmpty)

@@ -1,5 +1,6 @@
 import CarabinerSchema
 import CarabinerWire
+import TestTools
 import Testing
 
 @Suite("Validation of documents")
@@ -12,11 +13,11 @@ struct DocumentValidationTests {
     return try validator.problems(in: text)
   }
 
-  @Test("validate.1: the schema of the samples is valid")
+  @Test("the schema of the samples is valid", .rule("validate.1"))
   func schema() throws { #expect(try #require(Self.schema).validate() == []) }
 
   @Test(
-    "validate.1: each rule has its problem, with the places of all parts that do not fit",
+    "each rule has its problem, with the places of all parts that do not fit", .rule("validate.1"),
     arguments: InvalidDocument.definitions + InvalidDocument.fields + InvalidDocument.values + InvalidDocument.directives)
   func invalid(_ sample: InvalidDocument) throws {
     var places: [GraphQLPlaces.Place] = []
@@ -32,7 +33,7 @@ struct DocumentValidationTests {
     #expect(sorted == places, "\(found)")
   }
 
-  @Test("validate.1: there is an invalid sample for each rule")
+  @Test("there is an invalid sample for each rule", .rule("validate.1"))
   func allRules() {
     let samples = InvalidDocument.definitions + InvalidDocument.fields + InvalidDocument.values + InvalidDocument.directives
     let rules = Set(samples.map(\.rule)).union([.knownOperationTypes, .documentComplexity])
@@ -40,7 +41,7 @@ struct DocumentValidationTests {
   }
 
   @Test(
-    "validate.1: valid documents have no problem",
+    "valid documents have no problem", .rule("validate.1"),
     arguments: [
       "{ a s __typename }", "query A { a } query B { s }", "{ n(x: 1, y: 1) @skip(if: true) }",
       "{ pet { name ... on Dog { barks } ... on Cat { meows } ...F } } fragment F on Pet { owner { id } }",
@@ -65,7 +66,7 @@ struct DocumentValidationTests {
     ])
   func valid(_ text: String) throws { #expect(try problems(text) == []) }
 
-  @Test("validate.1: an operation that the schema lacks is a problem")
+  @Test("an operation that the schema lacks is a problem", .rule("validate.1"))
   func unknownOperation() throws {
     let validator = DocumentValidator(schema: try Schema(parsing: "type Query { a: Int }"))
     let found = try validator.problems(in: "query A { a }\n  mutation B { b }")
@@ -74,7 +75,7 @@ struct DocumentValidationTests {
   }
 
   @Test(
-    "validate.3: a problem suggests the name that was probably meant",
+    "a problem suggests the name that was probably meant", .rule("validate.3"),
     arguments: [
       ("{ dog { nam } }", "Dog has no field nam (did you mean name?)"),
       ("{ pet { barks } }", "Pet has no field barks (did you mean to use it in a fragment on Dog?)"),
@@ -99,7 +100,7 @@ struct DocumentValidationTests {
     #expect(!silent.isEmpty && silent.allSatisfy { !$0.message.contains("did you mean") }, "\(silent)")
   }
 
-  @Test("validate.4: without a schema the rules apply that need none")
+  @Test("without a schema the rules apply that need none", .rule("validate.4"))
   func withoutSchema() throws {
     let validator = DocumentValidator(schema: nil)
     let text = """

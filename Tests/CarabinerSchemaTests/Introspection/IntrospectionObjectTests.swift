@@ -1,4 +1,5 @@
 import CarabinerWire
+import TestTools
 import Testing
 
 @testable import CarabinerSchema
@@ -22,14 +23,14 @@ struct IntrospectionObjectTests {
     }
   }
 
-  @Test("schema.2: a schema describes all of itself", arguments: IntrospectionSample.all)
+  @Test("a schema describes all of itself", .rule("schema.2"), arguments: IntrospectionSample.all)
   func whole(_ sample: IntrospectionSample) throws {
     let schema = try Schema(parsing: sample.text)
     let value = try #require(schema.introspection("__schema", arguments: [:]))
     #expect(try Schema(introspection: ["__schema": json(value, in: schema)]) == schema)
   }
 
-  @Test("schema.2: deprecated fields, values and arguments are described on request")
+  @Test("deprecated fields, values and arguments are described on request", .rule("schema.2"))
   func deprecated() throws {
     let schema = try Schema(
       parsing: """
@@ -51,7 +52,9 @@ struct IntrospectionObjectTests {
     }
   }
 
-  @Test("schema.2: each query for introspection is valid, up to the deepest type", arguments: IntrospectionQuery.Edition.allCases)
+  @Test(
+    "each query for introspection is valid, up to the deepest type", .rule("schema.2"),
+    arguments: IntrospectionQuery.Edition.allCases)
   func queries(_ edition: IntrospectionQuery.Edition) throws {
     var validator = DocumentValidator(schema: try Schema(parsing: "type Query { a: Int }"))
     validator.limits = GraphQLLimits(maximumDepth: 2 * IntrospectionQuery.maximumLevels)

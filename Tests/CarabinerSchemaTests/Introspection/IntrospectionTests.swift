@@ -1,10 +1,12 @@
 import CarabinerSchema
 import CarabinerWire
+import TestTools
 import Testing
 
 @Suite("Schemas: reading introspection results")
 struct IntrospectionTests {
-  @Test("schema.2: an introspection result and the text of the same schema are equal", arguments: IntrospectionSample.all)
+  @Test(
+    "an introspection result and the text of the same schema are equal", .rule("schema.2"), arguments: IntrospectionSample.all)
   func equality(_ sample: IntrospectionSample) throws {
     let schema = try Schema(introspection: sample.result)
     #expect(try schema == Schema(parsing: sample.text))
@@ -13,14 +15,15 @@ struct IntrospectionTests {
     #expect(schema.types.allSatisfy { $0.location == nil })
   }
 
-  @Test("schema.2: samples of different editions are not equal")
+  @Test("samples of different editions are not equal", .rule("schema.2"))
   func difference() throws {
     let schemas = try IntrospectionSample.all.map { try Schema(introspection: $0.result) }
     #expect(Set(schemas).count == schemas.count)
   }
 
   @Test(
-    "schema.2: the depth of types is not limited by the usual query", arguments: [1, 10, Schema.TypeReference.maximumListDepth])
+    "the depth of types is not limited by the usual query", .rule("schema.2"),
+    arguments: [1, 10, Schema.TypeReference.maximumListDepth])
   func typeDepth(_ depth: Int) throws {
     let inner = #"{"kind": "SCALAR", "name": "Int"}"#
     let type = (0..<depth).reduce(inner) { type, _ in
@@ -30,7 +33,7 @@ struct IntrospectionTests {
     #expect(try Schema(introspection: Self.result(type: type)).field("a", of: "Query")?.type.description == expected)
   }
 
-  @Test("schema.2, schema.6: a type that is nested too deep is refused", arguments: [64, 200, 10_000])
+  @Test("a type that is nested too deep is refused", .rule("schema.2", "schema.6"), arguments: [64, 200, 10_000])
   func tooDeep(_ depth: Int) {
     let type = (0..<depth).reduce(#"{"kind": "SCALAR", "name": "Int"}"#) { type, _ in #"{"kind": "LIST", "ofType": \#(type)}"# }
     let error = #expect(throws: SchemaError.self) { try Schema(introspection: Self.result(type: type)) }
@@ -38,7 +41,7 @@ struct IntrospectionTests {
   }
 
   @Test(
-    "schema.2: a result with a fault is refused, and the message names the place",
+    "a result with a fault is refused, and the message names the place", .rule("schema.2"),
     arguments: [
       (#"{"kind": "LIST", "ofType": null}"#, "Query.a: its type is incomplete"),
       (
@@ -56,7 +59,7 @@ struct IntrospectionTests {
   }
 
   @Test(
-    "schema.2: a text that is not an introspection result is refused",
+    "a text that is not an introspection result is refused", .rule("schema.2"),
     arguments: [
       ("", SchemaError.Code.notJSON), ("{", .notJSON), ("[]", .notIntrospection), (#"{"data": null}"#, .notIntrospection),
       (#"{"__schema": {}}"#, .notIntrospection), (#"{"__schema": {"types": [1]}}"#, .notIntrospection),
@@ -70,7 +73,7 @@ struct IntrospectionTests {
     #expect(error?.code == code)
   }
 
-  @Test("schema.2: the message of a server that refuses introspection is shown")
+  @Test("the message of a server that refuses introspection is shown", .rule("schema.2"))
   func serverMessage() {
     let error = #expect(throws: SchemaError.self) {
       try Schema(introspection: #"{"errors": [{"message": "introspection is off"}]}"#)
@@ -78,7 +81,7 @@ struct IntrospectionTests {
     #expect(error?.description.hasSuffix("the server answered: introspection is off") == true)
   }
 
-  @Test("schema.2: a default value that is not a value is refused", arguments: ["", "{", "1 2", "$v", "[1", "'a'"])
+  @Test("a default value that is not a value is refused", .rule("schema.2"), arguments: ["", "{", "1 2", "$v", "[1", "'a'"])
   func defaultValues(_ value: String) {
     let argument = #"{"name": "x", "type": {"kind": "SCALAR", "name": "Int"}, "defaultValue": \#(JSONValue.string(value))}"#
     let error = #expect(throws: SchemaError.self) {
@@ -87,7 +90,7 @@ struct IntrospectionTests {
     #expect(error?.message.contains("Query.a(x:): its default value") == true)
   }
 
-  @Test("schema.6: an introspection result that names types it does not define is refused")
+  @Test("an introspection result that names types it does not define is refused", .rule("schema.6"))
   func undefinedTypes() {
     let error = #expect(throws: SchemaError.self) {
       try Schema(introspection: Self.result(type: #"{"kind": "OBJECT", "name": "Missing"}"#))
@@ -96,7 +99,7 @@ struct IntrospectionTests {
     #expect(error?.message.contains("Missing") == true)
   }
 
-  @Test("schema.6: an introspection result that is too large is refused before it is read")
+  @Test("an introspection result that is too large is refused before it is read", .rule("schema.6"))
   func tooLarge() {
     let text = String(decoding: [UInt8](repeating: UInt8(ascii: "{"), count: 200_000_000), as: UTF8.self)
     #expect(throws: SchemaError.self) { try Schema(introspection: text) }

@@ -1,9 +1,10 @@
 import CarabinerSchema
+import TestTools
 import Testing
 
 @Suite("Schemas: the limits of reading")
 struct SchemaLimitsTests {
-  @Test("schema.6: a text that is too large is refused before it is read, also as a part of several")
+  @Test("a text that is too large is refused before it is read, also as a part of several", .rule("schema.6"))
   func tooLarge() {
     #expect(throws: SchemaError.self) { try Schema(parsing: "type T { a: Int }", limits: SchemaLimits(maximumBytes: 10)) }
     let error = #expect(throws: SchemaError.self) {
@@ -15,7 +16,7 @@ struct SchemaLimitsTests {
     #expect(error?.location?.file == "b")
   }
 
-  @Test("schema.6: 200 MB of braces are refused, by their size, and shorter ones by the grammar")
+  @Test("200 MB of braces are refused, by their size, and shorter ones by the grammar", .rule("schema.6"))
   func braces() {
     let text = String(decoding: [UInt8](repeating: UInt8(ascii: "{"), count: 200_000_000), as: UTF8.self)
     let error = #expect(throws: SchemaError.self) { try Schema(parsing: text) }
@@ -25,7 +26,7 @@ struct SchemaLimitsTests {
   }
 
   @Test(
-    "schema.6: types and values that are nested too deep are refused",
+    "types and values that are nested too deep are refused", .rule("schema.6"),
     arguments: [
       "type T { a: \(String(repeating: "[", count: 10_000))Int\(String(repeating: "]", count: 10_000)) }",
       "type T { a(x: I = \(String(repeating: "[", count: 10_000))\(String(repeating: "]", count: 10_000))): Int }",
@@ -36,7 +37,7 @@ struct SchemaLimitsTests {
     #expect(error?.code == .tooDeep)
   }
 
-  @Test("schema.6: the deepest list type is read and printed")
+  @Test("the deepest list type is read and printed", .rule("schema.6"))
   func deepestList() throws {
     let depth = Schema.TypeReference.maximumListDepth
     let type = String(repeating: "[", count: depth) + "Int!" + String(repeating: "]!", count: depth)
@@ -45,7 +46,7 @@ struct SchemaLimitsTests {
     #expect(schema.field("a", of: "Query")?.type.isNonNull == true)
   }
 
-  @Test("schema.6: a million extensions are refused by the limit of tokens, and a hundred thousand are read")
+  @Test("a million extensions are refused by the limit of tokens, and a hundred thousand are read", .rule("schema.6"))
   func extensions() throws {
     let text = { String(repeating: "extend type T @d\n", count: $0) + "type T { a: Int }" }
     let error = #expect(throws: SchemaError.self) { try Schema(parsing: text(1_000_000)) }
@@ -53,7 +54,7 @@ struct SchemaLimitsTests {
     #expect(try Schema(parsing: text(100_000)).type(named: "T")?.appliedDirectives.count == 100_000)
   }
 
-  @Test("schema.6: the limit of tokens is for all texts together")
+  @Test("the limit of tokens is for all texts together", .rule("schema.6"))
   func tokens() {
     let source = SchemaSource(file: "a", text: "extend type T { a: Int }")
     #expect(throws: SchemaError.self) { try Schema(parsing: [source, source], limits: SchemaLimits(maximumTokens: 10)) }

@@ -63,12 +63,12 @@ struct SchemaPrintingTests {
 
     """#
 
-  @Test("schema.3: the canonical text is printed as it was read")
+  @Test("the canonical text is printed as it was read", .rule("schema.3"))
   func canonical() throws {
     #expect(try Schema(parsing: Self.canonical).text() == Self.canonical)
   }
 
-  @Test("schema.3: printing a generated schema and reading it again changes nothing", arguments: [1, 2, 3])
+  @Test("printing a generated schema and reading it again changes nothing", .rule("schema.3"), arguments: [1, 2, 3])
   func fixedPoint(seed: UInt64) throws {
     let schema = try Schema(parsing: GeneratedSchema.text(lines: 3_000, seed: seed))
     let text = schema.text()
@@ -80,7 +80,7 @@ struct SchemaPrintingTests {
     #expect(try Schema(parsing: sorted).text(isSorted: true) == sorted)
   }
 
-  @Test("schema.3: with sorting, the order of the definitions does not matter")
+  @Test("with sorting, the order of the definitions does not matter", .rule("schema.3"))
   func sorted() throws {
     let one = try Schema(
       parsing:
@@ -115,7 +115,7 @@ struct SchemaPrintingTests {
   }
 
   @Test(
-    "schema.3: a description is the same after printing and reading",
+    "a description is the same after printing and reading", .rule("schema.3"),
     arguments: [
       "plain", "with \"quotes\"", "\"", "\"\"\"", "a \"\"\" b \"\"\"\" c", "ends with \"\"", "ends with \\", "\\\"\"\"",
       "back\\slash",
@@ -144,7 +144,8 @@ struct SchemaPrintingTests {
   }
 
   @Test(
-    "schema.3: root types are printed if their names are not the usual ones, or a type has the usual name and is not a root type")
+    "root types are printed if their names are not the usual ones, or a type has the usual name and is not a root type",
+    .rule("schema.3"))
   func rootTypes() throws {
     #expect(try Schema(parsing: "schema { query: Query } type Query { a: Int }").text() == "type Query {\n  a: Int\n}\n")
     let text = "schema {\n  query: Query\n}\n\ntype Query {\n  a: Int\n}\n\ntype Mutation {\n  a: Int\n}\n"

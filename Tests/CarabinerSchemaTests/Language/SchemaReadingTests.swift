@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Schemas: reading the schema definition language")
 struct SchemaReadingTests {
-  @Test("schema.1: types of each kind have their parts")
+  @Test("types of each kind have their parts", .rule("schema.1"))
   func types() throws {
     let schema = try Schema(
       parsing: #"""
@@ -52,7 +52,7 @@ struct SchemaReadingTests {
     #expect(schema.directive(named: "include")?.argument(named: "if")?.type.description == "Boolean!")
   }
 
-  @Test("schema.1: an extension of each kind adds to its type, before or after the definition")
+  @Test("an extension of each kind adds to its type, before or after the definition", .rule("schema.1"))
   func extensions() throws {
     let schema = try Schema(
       parsing: """
@@ -79,7 +79,7 @@ struct SchemaReadingTests {
     #expect(schema.rootTypeName(of: .mutation) == "V")
   }
 
-  @Test("schema.1: several files are one schema, and each definition has its file, line and column")
+  @Test("several files are one schema, and each definition has its file, line and column", .rule("schema.1"))
   func files() throws {
     let schema = try Schema(parsing: [
       SchemaSource(file: "a.graphqls", text: "type Query {\n  é: Int\n  book: Book }".replacing("é", with: "e")),
@@ -96,7 +96,7 @@ struct SchemaReadingTests {
     #expect(error?.description == "expected \":\" and a type, found \"}\" at b, line 2, column 4")
   }
 
-  @Test("schema.1: interfaces and unions have their objects")
+  @Test("interfaces and unions have their objects", .rule("schema.1"))
   func possibleTypes() throws {
     let schema = try Schema(
       parsing:
@@ -119,7 +119,7 @@ struct SchemaReadingTests {
     #expect(!schema.overlap(u, c))
   }
 
-  @Test("schema.1: fields with required arguments are marked")
+  @Test("fields with required arguments are marked", .rule("schema.1"))
   func requiredArguments() throws {
     let schema = try Schema(
       parsing: #"type T { "one" a(x: Int = 1, y: [Int!] @d): [[B!]!] b(x: Int!): B c(x: Int! = 2): C @deprecated(reason: "x") }"#)
@@ -130,7 +130,7 @@ struct SchemaReadingTests {
     #expect(schema.field("d", of: "T") == nil)
   }
 
-  @Test("schema.1: words of the language may name types and fields, and old schemas list interfaces without &")
+  @Test("words of the language may name types and fields, and old schemas list interfaces without &", .rule("schema.1"))
   func words() throws {
     let schema = try Schema(
       parsing:
@@ -142,7 +142,7 @@ struct SchemaReadingTests {
     #expect(schema.type(named: "Other") == nil)
   }
 
-  @Test("schema.1: a reference to a type shows its lists and exclamation marks one by one")
+  @Test("a reference to a type shows its lists and exclamation marks one by one", .rule("schema.1"))
   func references() throws {
     let schema = try Schema(parsing: "type Query { a: [[Int!]]! }")
     let type = try #require(schema.field("a", of: "Query")?.type)
@@ -156,7 +156,7 @@ struct SchemaReadingTests {
     #expect(schema.type(of: type)?.kind == .scalar)
   }
 
-  @Test("schema.1: two schemas are equal if they define the same in any order")
+  @Test("two schemas are equal if they define the same in any order", .rule("schema.1"))
   func equality() throws {
     let one = try Schema(
       parsing:
@@ -179,7 +179,7 @@ struct SchemaReadingTests {
   }
 
   @Test(
-    "schema.1: a text that is not a schema is refused with its place",
+    "a text that is not a schema is refused with its place", .rule("schema.1"),
     arguments: [
       "", "{ a }", "query { a }", "type", "type T {", "type T { a }", "union U =", "\"text\"", "directive @d", "schema { query }",
       "extend directive @d on FIELD", "type T { a(x: Int = $v): Int }", "type T { a: [Int }", "type T { a: Int!! }",
@@ -192,7 +192,7 @@ struct SchemaReadingTests {
     #expect(error?.description.contains(" at line 1, column ") == true)
   }
 
-  @Test("schema.1: a schema of 70,000 lines is read")
+  @Test("a schema of 70,000 lines is read", .rule("schema.1"))
   func large() throws {
     let text = GeneratedSchema.text(lines: 70_000, seed: 7)
     let schema = try Schema(parsing: text)

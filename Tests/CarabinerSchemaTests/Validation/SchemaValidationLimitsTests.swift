@@ -1,4 +1,5 @@
 import CarabinerSchema
+import TestTools
 import Testing
 
 @Suite("Schemas: validation of hostile schemas")
@@ -11,7 +12,7 @@ struct SchemaValidationLimitsTests {
   }
 
   @Test(
-    "schema.6: a cycle of ten thousand links is one problem with a short message",
+    "a cycle of ten thousand links is one problem with a short message", .rule("schema.6"),
     arguments: [
       (SchemaProblem.Rule.inputObjectCycles, ring { "input I\($0) { next: I\($1)! }" }),
       (.inputObjectCycles, ring { "input I\($0) @oneOf { next: I\($1) }" }),
@@ -24,14 +25,14 @@ struct SchemaValidationLimitsTests {
     #expect(problems.allSatisfy { $0.message.utf8.count < 300 && $0.message.contains("and 9995 more") })
   }
 
-  @Test("schema.6: ten thousand interfaces in a ring are found among the problems")
+  @Test("ten thousand interfaces in a ring are found among the problems", .rule("schema.6"))
   func interfaces() throws {
     let problems = try Schema(parsing: Self.ring { "interface I\($0) implements I\($1) { a: Int }" }).validate(
       limits: SchemaLimits(maximumProblems: 100_000))
     #expect(problems.filter { $0.rule == .interfaceCycles }.count == 1)
   }
 
-  @Test("schema.6: an input with ten thousand fields and as many objects in default values is validated in linear time")
+  @Test("an input with ten thousand fields and as many objects in default values is validated in linear time", .rule("schema.6"))
   func defaultValues() throws {
     let fields = (0..<Self.links).map { "f\($0): [I] = [{}]" }.joined(separator: " ")
     let problems = try Schema(parsing: "type Query { a: Int } input I { \(fields) }").validate()

@@ -4,22 +4,22 @@ import Testing
 
 @Suite("Schemas: validation")
 struct SchemaValidationTests {
-  @Test("schema.4: names are unique and known, and do not begin with two underscores", arguments: InvalidSchema.names)
+  @Test("names are unique and known, and do not begin with two underscores", .rule("schema.4"), arguments: InvalidSchema.names)
   func names(_ schema: InvalidSchema) throws { try expectOnlyProblem(of: schema) }
 
-  @Test("schema.4: each type has its place", arguments: InvalidSchema.types)
+  @Test("each type has its place", .rule("schema.4"), arguments: InvalidSchema.types)
   func types(_ schema: InvalidSchema) throws { try expectOnlyProblem(of: schema) }
 
-  @Test("schema.4: interfaces are satisfied", arguments: InvalidSchema.interfaces)
+  @Test("interfaces are satisfied", .rule("schema.4"), arguments: InvalidSchema.interfaces)
   func interfaces(_ schema: InvalidSchema) throws { try expectOnlyProblem(of: schema) }
 
-  @Test("schema.4: input objects, default values and directives have an end", arguments: InvalidSchema.cycles)
+  @Test("input objects, default values and directives have an end", .rule("schema.4"), arguments: InvalidSchema.cycles)
   func cycles(_ schema: InvalidSchema) throws { try expectOnlyProblem(of: schema) }
 
-  @Test("schema.4: default values fit their types", arguments: InvalidSchema.values)
+  @Test("default values fit their types", .rule("schema.4"), arguments: InvalidSchema.values)
   func values(_ schema: InvalidSchema) throws { try expectOnlyProblem(of: schema) }
 
-  @Test("schema.4: directives are used as they are defined", arguments: InvalidSchema.directives)
+  @Test("directives are used as they are defined", .rule("schema.4"), arguments: InvalidSchema.directives)
   func directives(_ schema: InvalidSchema) throws { try expectOnlyProblem(of: schema) }
 
   /// The schema has one problem, with the rule, the coordinate and the place of the mark.
@@ -38,7 +38,7 @@ struct SchemaValidationTests {
     #expect(problem.description.hasSuffix(" [\(invalid.rule.rawValue)]"))
   }
 
-  @Test("schema.4: each rule has a schema that violates it")
+  @Test("each rule has a schema that violates it", .rule("schema.4"))
   func completeness() {
     let all = [
       InvalidSchema.names, InvalidSchema.types, InvalidSchema.interfaces, InvalidSchema.cycles, InvalidSchema.values,
@@ -48,7 +48,7 @@ struct SchemaValidationTests {
   }
 
   @Test(
-    "schema.4: a valid schema has no problem",
+    "a valid schema has no problem", .rule("schema.4"),
     arguments: [
       "type Query implements I { a(x: Int, y: Int = 1): Query! b: [Query!]! c: U } interface I { a(x: Int): I b: [I] c: U } union U = Query",
       "type Query implements J & I { a: Query } interface I implements J { a: J } interface J { a: J }",
@@ -68,13 +68,13 @@ struct SchemaValidationTests {
     #expect(try Schema(parsing: text).validate() == [])
   }
 
-  @Test("schema.4: a generated schema of 70,000 lines is valid, as a text and after printing")
+  @Test("a generated schema of 70,000 lines is valid, as a text and after printing", .rule("schema.4"))
   func generated() throws {
     let schema = try Schema(parsing: GeneratedSchema.text(lines: 70_000, seed: 11))
     #expect(schema.validate() == [])
   }
 
-  @Test("schema.4: problems of a schema from introspection have no place", arguments: IntrospectionSample.all)
+  @Test("problems of a schema from introspection have no place", .rule("schema.4"), arguments: IntrospectionSample.all)
   func introspection(_ sample: IntrospectionSample) throws {
     #expect(try Schema(introspection: sample.result).validate() == [])
     let broken = try Schema(introspection: sample.result.replacing(#""name": "Query""#, with: #""name": "__Query""#))
@@ -82,7 +82,7 @@ struct SchemaValidationTests {
     #expect(broken.validate().contains { $0.rule == .reservedNames } == (sample.edition != 2018))
   }
 
-  @Test("schema.4: all problems are reported, up to the limit")
+  @Test("all problems are reported, up to the limit", .rule("schema.4"))
   func several() throws {
     let text = "type Query { a: A b: B c(x: Int = \"\"): C } union U"
     #expect(

@@ -1,10 +1,11 @@
 import CarabinerSchema
 import CarabinerWire
+import TestTools
 import Testing
 
 @Suite("Validation of large variables")
 struct VariableValidationLimitsTests {
-  @Test("validate.5: problems end at the limit")
+  @Test("problems end at the limit", .rule("validate.5"))
   func maximum() throws {
     let list = "[\(String(repeating: "{}, ", count: 100_000)){}]"
     let found = try VariableSample.problems("$x: [Filter], $y: Int!", #"{"x": \#(list)}"#)
@@ -13,7 +14,7 @@ struct VariableValidationLimitsTests {
     #expect(few.count == 3)
   }
 
-  @Test("validate.5: values as deep as JSON may be are checked without deep calls")
+  @Test("values as deep as JSON may be are checked without deep calls", .rule("validate.5"))
   func deep() throws {
     let depth = JSONLimits.highestMaximumDepth - 2
     let text =
@@ -26,14 +27,14 @@ struct VariableValidationLimitsTests {
     #expect(found.first?.path == "x" + String(repeating: ".inner", count: depth))
   }
 
-  @Test("validate.5: messages and places are short for long names and values")
+  @Test("messages and places are short for long names and values", .rule("validate.5"))
   func short() throws {
     let long = String(repeating: "e\u{301}", count: 100_000)
     let found = try VariableSample.problems("$x: Int, $y: Filter", #"{"x": "\#(long)", "y": {"title": "a", "\#(long)": 1}}"#)
     #expect(found.count == 2 && found.allSatisfy { $0.description.utf8.count < 300 })
   }
 
-  @Test("validate.5: a short value of an input object with many fields takes a short time")
+  @Test("a short value of an input object with many fields takes a short time", .rule("validate.5"))
   func wide() throws {
     let fields = (0..<20_000).map { "f\($0): Int" }.joined(separator: " ")
     let validator = VariableValidator(schema: try Schema(parsing: "type Query { a: Int } input Wide { g: Int! \(fields) }"))

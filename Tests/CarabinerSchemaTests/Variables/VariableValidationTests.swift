@@ -1,11 +1,12 @@
 import CarabinerSchema
 import CarabinerWire
+import TestTools
 import Testing
 
 @Suite("Validation of variables")
 struct VariableValidationTests {
   @Test(
-    "validate.5: values that can be coerced have no problem",
+    "values that can be coerced have no problem", .rule("validate.5"),
     arguments: [
       ("$x: Int", "{}"), ("$x: Int", #"{"x": null}"#), ("$x: Int! = 1", "{}"), ("$x: Int!", #"{"x": -2147483648, "other": []}"#),
       ("$x: Int", #"{"x": 2.0}"#), ("$x: Int", #"{"x": 1e3}"#), ("$x: Float", #"{"x": 1}"#), ("$x: Float", #"{"x": 1.5e300}"#),
@@ -22,7 +23,7 @@ struct VariableValidationTests {
   }
 
   @Test(
-    "validate.5: a problem has the place of the value, and says what to do",
+    "a problem has the place of the value, and says what to do", .rule("validate.5"),
     arguments: [
       ("$x: Int!", "{}", "x: error: the operation needs the variable $x, of type Int!; add it to the variables"),
       ("$x: Int!", #"{"x": null}"#, "x: error: null is not of type Int!"),
@@ -60,7 +61,7 @@ struct VariableValidationTests {
     #expect(try VariableSample.problems(declarations, variables).map(\.description) == [expected])
   }
 
-  @Test("validate.5: each variable is checked, and suggestions can be switched off")
+  @Test("each variable is checked, and suggestions can be switched off", .rule("validate.5"))
   func silent() throws {
     let found = try VariableSample.problems("$x: Genre, $y: Filter, $z: Int!", #"{"x": "NOVELS", "y": {"titel": 1}}"#) {
       $0.suggestsNames = false
@@ -74,7 +75,7 @@ struct VariableValidationTests {
     #expect(found.map(\.variable) == ["x", "y", "y", "z"])
   }
 
-  @Test("validate.5: names are compared by their bytes, because servers do not normalise them")
+  @Test("names are compared by their bytes, because servers do not normalise them", .rule("validate.5"))
   func exactNames() throws {
     let schema = "type Query { a: Int } input In { K: Int! } enum E { K }"
     let validator = VariableValidator(schema: try Schema(parsing: schema))
@@ -83,7 +84,7 @@ struct VariableValidationTests {
     #expect(found.count == 3, "\(found)")
   }
 
-  @Test("validate.5: the place of a file may be null")
+  @Test("the place of a file may be null", .rule("validate.5"))
   func uploads() throws {
     let variables = #"{"files": [null, null], "form": {"on": null, "title": null}}"#
     let declarations = "$files: [Date!]!, $form: Filter"

@@ -56,7 +56,7 @@ struct HostileRedisTests {
     }, Hostile("silence") { $0.waitForHangUp() },
   ]
 
-  @Test("C5, G11: hostile answers fail no operation and use no memory", arguments: servers)
+  @Test("hostile answers fail no operation and use no memory", .rule("convention.5", "gateway.11"), arguments: servers)
   func hostile(_ hostile: Hostile) async throws {
     let reads = Reads()
     let server = try ScriptedServer { peer in

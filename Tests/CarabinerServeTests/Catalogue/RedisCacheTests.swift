@@ -105,7 +105,9 @@ struct RedisCacheTests {
     #expect(try await other.hit("query A { n }") != second)
   }
 
-  @Test("C5, G25: a Redis that stops, goes on, dies and comes back fails no operation and changes no readiness")
+  @Test(
+    "a Redis that stops, goes on, dies and comes back fails no operation and changes no readiness",
+    .rule("convention.5", "gateway.25"))
   func failures() async throws {
     let gateway = try await CachingGateway(folder, url: redis.url, "read-budget-milliseconds: 250", upstream: upstream)
     _ = try await gateway.hit("query A { n }")

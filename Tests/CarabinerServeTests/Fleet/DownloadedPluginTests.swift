@@ -7,7 +7,7 @@ import Testing
 /// Plugins that a manifest names by URL, with the real command.
 @Suite("Plugins from URLs")
 struct DownloadedPluginTests {
-  @Test("E9, E10: check downloads a plugin once, and loads it")
+  @Test("check downloads a plugin once, and loads it", .rule("fleet.9", "fleet.10"))
   func check() async throws {
     let chain = try await PublishedChain()
     for _ in 0..<2 {
@@ -18,7 +18,7 @@ struct DownloadedPluginTests {
     #expect(try await chain.server.requests(1).map(\.authorization) == ["Bearer \(PublishedChain.token)"])
   }
 
-  @Test("E9, E10: check reports a wrong digest and a missing file with line and column, and no secret")
+  @Test("check reports a wrong digest and a missing file with line and column, and no secret", .rule("fleet.9", "fleet.10"))
   func faults() async throws {
     let chain = try await PublishedChain()
     let digest = String(repeating: "0", count: 64)
@@ -38,7 +38,7 @@ struct DownloadedPluginTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: chain.cache).isEmpty)
   }
 
-  @Test("E11: a reference to an OCI registry is refused; the message says which URLs are used")
+  @Test("a reference to an OCI registry is refused; the message says which URLs are used", .rule("fleet.11"))
   func registry() async throws {
     let folder = try StoreFolder()
     let digest = String(repeating: "0", count: 64)
@@ -56,7 +56,7 @@ struct DownloadedPluginTests {
       "\(run.errors)")
   }
 
-  @Test("E10: each command that loads plugins needs a folder for them")
+  @Test("each command that loads plugins needs a folder for them", .rule("fleet.10"))
   func noFolder() async throws {
     let chain = try await PublishedChain()
     let (source, endpoint) = (["-m", chain.manifest], ["--endpoint", "http://127.0.0.1:9/"])
@@ -75,7 +75,7 @@ struct DownloadedPluginTests {
     #expect(chain.server.requests.isEmpty)
   }
 
-  @Test("E9, E10: run and replay load the downloaded plugin")
+  @Test("run and replay load the downloaded plugin", .rule("fleet.9", "fleet.10"))
   func others() async throws {
     let chain = try await PublishedChain()
     let upstream = try DemoServerProcess()
@@ -92,7 +92,7 @@ struct DownloadedPluginTests {
     #expect(try await chain.server.requests(1).count == 1)
   }
 
-  @Test("E10: a reload loads a new URL; a download that fails keeps the generation that serves")
+  @Test("a reload loads a new URL; a download that fails keeps the generation that serves", .rule("fleet.10"))
   func reload() async throws {
     let chain = try await PublishedChain()
     let upstream = try DemoServerProcess()
@@ -124,7 +124,7 @@ struct DownloadedPluginTests {
     #expect(settings.contains("plugin-cache-size") && settings.contains("state/plugins"), "\(settings)")
   }
 
-  @Test("E10: the last good state starts without the server and without the folder for downloads")
+  @Test("the last good state starts without the server and without the folder for downloads", .rule("fleet.10"))
   func lastGood() async throws {
     let chain = try await PublishedChain()
     let upstream = try DemoServerProcess()
@@ -140,7 +140,7 @@ struct DownloadedPluginTests {
     #expect(second.errors.contains("the last known good manifest serves"), "\(second.errors)")
   }
 
-  @Test("E10: a server that does not answer delays its reload only: plugins are switched off meanwhile")
+  @Test("a server that does not answer delays its reload only: plugins are switched off meanwhile", .rule("fleet.10"))
   func slow() async throws {
     let chain = try await PublishedChain()
     let upstream = try DemoServerProcess()
@@ -162,7 +162,7 @@ struct DownloadedPluginTests {
     #expect(try gateway.stamp() == "two")
   }
 
-  @Test("E10: the last good state asks no server, also not for a plugin that was switched off")
+  @Test("the last good state asks no server, also not for a plugin that was switched off", .rule("fleet.10"))
   func lastGoodAsksNoServer() async throws {
     let chain = try await PublishedChain()
     let upstream = try DemoServerProcess()
@@ -183,7 +183,7 @@ struct DownloadedPluginTests {
     #expect(on.status != 0 && (on.output + on.errors).contains("was not downloaded"), "\(on.output)\(on.errors)")
   }
 
-  @Test("E10: with --trust, the sidecar is asked for again each time; if that fails, the kept one counts")
+  @Test("with --trust, the sidecar is asked for again each time; if that fails, the kept one counts", .rule("fleet.10"))
   func signed() async throws {
     let published = try await PublishedChain()
     let signed = try await SignedChain()

@@ -7,7 +7,7 @@ import Testing
 /// Gateways with a manifest from a real etcd.
 @Suite("A manifest from etcd")
 struct EtcdSourceTests {
-  @Test("E1: a change of the key loads a new generation, and each load without --trust is warned of")
+  @Test("a change of the key loads a new generation, and each load without --trust is warned of", .rule("fleet.1"))
   func change() async throws {
     let chain = try await EtcdChain()
     try await chain.put(EtcdChain.text("1"))
@@ -31,7 +31,7 @@ struct EtcdSourceTests {
     #expect(gateway.errors.components(separatedBy: "the manifest is not signed").count == 3)
   }
 
-  @Test("E1: a new plugin of the manifest is loaded in a child process first")
+  @Test("a new plugin of the manifest is loaded in a child process first", .rule("fleet.1"))
   func plugin() async throws {
     let chain = try await EtcdChain()
     try await chain.put(EtcdChain.text("1"))
@@ -51,7 +51,8 @@ struct EtcdSourceTests {
       try FileManager.default.contentsOfDirectory(atPath: chain.folder.file("state")).filter { $0.hasPrefix("candidate") } == [])
   }
 
-  @Test("E14: a gateway serves what carabiner fleet push and promote publish, also with the key fleet and a new plugin")
+  @Test(
+    "a gateway serves what carabiner fleet push and promote publish, also with the key fleet and a new plugin", .rule("fleet.14"))
   func pushed() async throws {
     let chain = try await EtcdChain()
     func fleet(_ command: String, _ arguments: [String] = []) async throws {
@@ -77,7 +78,7 @@ struct EtcdSourceTests {
     #expect(try gateway.stamp() == "one")
   }
 
-  @Test("E6: a value that cannot be used is refused with its place, and the generation that serves goes on")
+  @Test("a value that cannot be used is refused with its place, and the generation that serves goes on", .rule("fleet.6"))
   func refused() async throws {
     let chain = try await EtcdChain()
     try await chain.put(EtcdChain.text("1"))
@@ -107,7 +108,8 @@ struct EtcdSourceTests {
     #expect(gateway.errors.contains("write an absolute path or url:"))
   }
 
-  @Test("E7: a start without an answer fails with 4 if there is no last good manifest, and serves it if there is one")
+  @Test(
+    "a start without an answer fails with 4 if there is no last good manifest, and serves it if there is one", .rule("fleet.7"))
   func away() async throws {
     let chain = try await EtcdChain()
     try await chain.put(EtcdChain.text("1"))
@@ -138,7 +140,7 @@ struct EtcdSourceTests {
     #expect((metrics["carabiner_source_errors_total{kind=unavailable}"] ?? 0) > 0)
   }
 
-  @Test("E7, E8: the manifest stays when its key is removed and when etcd ends, and metrics say so")
+  @Test("the manifest stays when its key is removed and when etcd ends, and metrics say so", .rule("fleet.7", "fleet.8"))
   func removed() async throws {
     let chain = try await EtcdChain()
     try await chain.put(EtcdChain.text("1"))
@@ -159,7 +161,7 @@ struct EtcdSourceTests {
     #expect(try await offThePool { gateway.end(with: SIGTERM) } == 0)
   }
 
-  @Test("E7: a start with an empty prefix ends with 4 at once")
+  @Test("a start with an empty prefix ends with 4 at once", .rule("fleet.7"))
   func empty() async throws {
     let chain = try await EtcdChain()
     let absent = #expect(throws: ServeProcess.DidNotStart.self) {
@@ -169,7 +171,9 @@ struct EtcdSourceTests {
     #expect(absent?.errors.contains("publish a manifest") == true, "\(absent?.errors ?? "")")
   }
 
-  @Test("E1: with --trust, a value needs its sidecar in the key with .release, and the last good one needs none of etcd")
+  @Test(
+    "with --trust, a value needs its sidecar in the key with .release, and the last good one needs none of etcd", .rule("fleet.1")
+  )
   func signed() async throws {
     let chain = try await EtcdChain()
     let signed = try await SignedChain()
@@ -200,7 +204,7 @@ struct EtcdSourceTests {
     #expect(try again.version() == "2")
   }
 
-  @Test("3.4: a source that is not a file needs --state, and --trust or --allow-unsigned")
+  @Test("a source that is not a file needs --state, and --trust or --allow-unsigned")
   func options() async throws {
     let source = ["serve", "-m", "etcd://127.0.0.1:9/p", "--listen", "127.0.0.1:0"]
     let folder = try StoreFolder()
@@ -226,7 +230,7 @@ struct EtcdSourceTests {
     #expect(other.status == 3 && other.errors.contains("carabiner serve"), "\(other.errors)")
   }
 
-  @Test("E1: each option can be an environment variable, and an option wins")
+  @Test("each option can be an environment variable, and an option wins", .rule("fleet.1"))
   func environment() async throws {
     let chain = try await EtcdChain()
     try await chain.put(EtcdChain.text("1"))

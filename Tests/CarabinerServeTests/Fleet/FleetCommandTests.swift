@@ -20,7 +20,9 @@ struct FleetCommandTests {
     return candidate.id
   }
 
-  @Test("E14: the first push writes stable, the next one candidate and its first stage, with the names of E12")
+  @Test(
+    "the first push writes stable, the next one candidate and its first stage, with the documented names",
+    .rule("fleet.12", "fleet.14"))
   func push() async throws {
     let (one, two) = (try fleet.manifest(1), try fleet.manifest(2))
     let first = try await fleet.push(one.path)
@@ -38,7 +40,7 @@ struct FleetCommandTests {
     #expect(again.status == 3 && again.errors.contains("--replace"), "\(again.errors)")
   }
 
-  @Test("E14: a push is refused with exit status 3 while another candidate is there, unless --replace")
+  @Test("a push is refused with exit status 3 while another candidate is there, unless --replace", .rule("fleet.14"))
   func replace() async throws {
     let first = try await rollOut()
     try await fleet.put(.taken(first, by: try #require(NodeName("node-1"))), TrialMark.failed("no").bytes)
@@ -55,7 +57,7 @@ struct FleetCommandTests {
     #expect(Set(try await fleet.values().keys) == ["stable", "candidate", "stage/\(three.id)"])
   }
 
-  @Test("E14: of pushes at once exactly one wins, first as stable, then as candidate", arguments: [false, true])
+  @Test("of pushes at once exactly one wins, first as stable, then as candidate", .rule("fleet.14"), arguments: [false, true])
   func pushesAtOnce(hasStable: Bool) async throws {
     if hasStable { try #require(try await fleet.push(try fleet.manifest(0).path).status == 0) }
     let manifests = try (1...4).map { try fleet.manifest($0) }
@@ -79,7 +81,7 @@ struct FleetCommandTests {
     #expect(hasStable || state["candidate"]?.isNull == true)
   }
 
-  @Test("E14: a push against a stale revision fails with both revisions, and changes nothing")
+  @Test("a push against a stale revision fails with both revisions, and changes nothing", .rule("fleet.14"))
   func stalePush() async throws {
     try #require(try await fleet.push(try fleet.manifest(1).path).status == 0)
     let shown = try #require(try await fleet.json("status")["revision"]?.int)
@@ -95,7 +97,9 @@ struct FleetCommandTests {
     #expect(current.status == 0, "\(current.errors)")
   }
 
-  @Test("E14: a key that was removed since the revision counts as a change, also if etcd does not know its history any more")
+  @Test(
+    "a key that was removed since the revision counts as a change, also if etcd does not know its history any more",
+    .rule("fleet.14"))
   func removedSince() async throws {
     _ = try await rollOut()
     let shown = try #require(try await fleet.json("status")["revision"]?.int)
@@ -114,7 +118,7 @@ struct FleetCommandTests {
     #expect(try await fleet.push(three.path, "--revision", "\(now)").status == 0)
   }
 
-  @Test("E14: halt names who and why, resume removes it with the notes of failed nodes")
+  @Test("halt names who and why, resume removes it with the notes of failed nodes", .rule("fleet.14"))
   func haltAndResume() async throws {
     let candidate = try await rollOut()
     for (name, mark) in [("node-1", TrialMark.failed("crashed")), ("node-2", .serving(ends: 0))] {
@@ -139,7 +143,7 @@ struct FleetCommandTests {
     #expect(none.status == 3 && none.errors.contains("is not halted"))
   }
 
-  @Test("E14: promote copies the candidate to stable at once, and removes the rest")
+  @Test("promote copies the candidate to stable at once, and removes the rest", .rule("fleet.14"))
   func promote() async throws {
     let candidate = try await rollOut()
     try await fleet.put(.taken(candidate, by: try #require(NodeName("node-1"))), TrialMark.serving(ends: 0).bytes)
@@ -152,7 +156,7 @@ struct FleetCommandTests {
     #expect(again.status == 3 && again.errors.contains("there is no candidate to promote"))
   }
 
-  @Test("E14: abort removes candidate, stage, halt and notes, and leaves stable")
+  @Test("abort removes candidate, stage, halt and notes, and leaves stable", .rule("fleet.14"))
   func abort() async throws {
     let candidate = try await rollOut()
     let stable = try await fleet.value("stable")
@@ -166,7 +170,9 @@ struct FleetCommandTests {
     }
   }
 
-  @Test("E13, E14: the first stage is that of the manifest's key fleet, and stages that are not valid are refused")
+  @Test(
+    "the first stage is that of the manifest's key fleet, and stages that are not valid are refused",
+    .rule("fleet.13", "fleet.14"))
   func plan() async throws {
     try #require(try await fleet.push(try fleet.manifest(1).path).status == 0)
     for index in 0..<8 { try await fleet.report("node-\(index)", .serving) }
@@ -179,7 +185,7 @@ struct FleetCommandTests {
     #expect(try await fleet.json("status")["nodes"]?.array?.count { $0["inStage"] == true } == 2)
   }
 
-  @Test("E13: a manifest from a file is refused with unusedSetting if it has the key fleet")
+  @Test("a manifest from a file is refused with unusedSetting if it has the key fleet", .rule("fleet.13"))
   func planOfFile() async throws {
     let path = try fleet.manifest(1, "fleet: {hold: 1m}").path
     let run = try await CommandRun(["check", "-m", path])
@@ -187,7 +193,7 @@ struct FleetCommandTests {
     #expect(run.errors.contains("publish it with carabiner fleet push") && run.errors.contains("unusedSetting"), "\(run.errors)")
   }
 
-  @Test("E14: a signature beside the manifest is published, promoted and renewed with it")
+  @Test("a signature beside the manifest is published, promoted and renewed with it", .rule("fleet.14"))
   func signature() async throws {
     let chain = try await SignedChain("carabiner: 1\n")
     try #require(try await fleet.push(try fleet.manifest(1).path).status == 0)
@@ -212,7 +218,7 @@ struct FleetCommandTests {
     #expect(try await fleet.value("candidate") == nil)
   }
 
-  @Test("E14: status shows manifests, stage, halt, and the state of each node, also those that are damaged")
+  @Test("status shows manifests, stage, halt, and the state of each node, also those that are damaged", .rule("fleet.14"))
   func status() async throws {
     let empty = try await fleet.run("status")
     #expect(empty.status == 0 && empty.output.contains("none; publish one with carabiner fleet push"), "\(empty.errors)")
@@ -236,7 +242,7 @@ struct FleetCommandTests {
     #expect(json["away"]?[0]?["name"] == "gate-9" && json["damaged"]?[0]?["key"] == "carabiner/shop/nodes/gate-3")
   }
 
-  @Test("E14: a manifest with problems is refused before etcd is asked")
+  @Test("a manifest with problems is refused before etcd is asked", .rule("fleet.14"))
   func invalidManifest() async throws {
     let path = try fleet.folder.write("carabiner: 1\nunknown: 1\n", to: "bad.yaml")
     fleet.server.end()
@@ -250,7 +256,7 @@ struct FleetCommandTests {
     #expect(tooLarge.status == 3 && tooLarge.errors.contains("1MiB"), "\(tooLarge.errors)")
   }
 
-  @Test("E14: a fleet that is away is exit status 4")
+  @Test("a fleet that is away is exit status 4", .rule("fleet.14"))
   func away() async throws {
     let path = try fleet.manifest(1).path
     fleet.server.end()
@@ -260,7 +266,7 @@ struct FleetCommandTests {
     }
   }
 
-  @Test("E14: the fleet may be named by an environment variable, and the option wins")
+  @Test("the fleet may be named by an environment variable, and the option wins", .rule("fleet.14"))
   func environment() async throws {
     let status = ["fleet", "status", "--source-timeout", "60s"]
     let named = try await CommandRun(status, environment: ["CARABINER_FLEET": fleet.address])
@@ -275,7 +281,7 @@ struct FleetCommandTests {
 @Suite("carabiner fleet: command lines")
 struct FleetCommandLineTests {
   @Test(
-    "E14: an invalid command line is exit status 2, and says what to write",
+    "an invalid command line is exit status 2, and says what to write", .rule("fleet.14"),
     arguments: [
       ["status", "--to", "https://etcd:2379/shop"], ["status", "--to", "shop.yaml"], ["status", "--to", "etcd://127.0.0.1:2379"],
       ["status", "--to", "etcd://127.0.0.1/shop"], ["status", "--to", "etcd://u:s3cret@127.0.0.1:2379/shop"],
@@ -291,7 +297,7 @@ struct FleetCommandLineTests {
     #expect(!run.errors.isEmpty && !run.errors.contains("s3cret"), "\(run.errors)")
   }
 
-  @Test("E14: the help of each command has an example")
+  @Test("the help of each command has an example", .rule("fleet.14"))
   func help() async throws {
     for command in ["push", "status", "halt", "resume", "promote", "abort"] {
       let run = try await CommandRun(["fleet", command, "--help"])

@@ -5,7 +5,8 @@ import Testing
 /// The page Run a fleet, with a real etcd that has TLS and logins.
 @Suite("The page Run a fleet")
 struct FleetGuideTests {
-  @Test("E3, E14: the commands of the page work: signed files, a node with the least rights, a roll-out, a halt")
+  @Test(
+    "the commands of the page work: signed files, a node with the least rights, a roll-out, a halt", .rule("fleet.3", "fleet.14"))
   func page() async throws {
     let certificates = try await CertificateFiles()
     let server = try await EtcdServer.single(.tls(certificates))

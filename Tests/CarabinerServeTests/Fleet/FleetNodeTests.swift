@@ -29,7 +29,8 @@ struct FleetNodeTests {
     return (manifest.id, try #require(pushed["revision"]?.int))
   }
 
-  @Test("E15: a good manifest goes from stage to stage and becomes stable, also if the clock of a node is 1 h wrong")
+  @Test(
+    "a good manifest goes from stage to stage and becomes stable, also if the clock of a node is 1 h wrong", .rule("fleet.15"))
   func good() async throws {
     try await publish()
     var nodes: [String: ServeProcess] = [:]
@@ -59,7 +60,7 @@ struct FleetNodeTests {
     #expect(reported > Int(Date().timeIntervalSince1970) + 3000, "the clock of the node is not wrong")
   }
 
-  @Test("E15: a bad manifest is halted by itself, and runs on the nodes of the first stage only")
+  @Test("a bad manifest is halted by itself, and runs on the nodes of the first stage only", .rule("fleet.15"))
   func bad() async throws {
     try await publish()
     let nodes = try await fleet.start(Self.five)
@@ -86,7 +87,7 @@ struct FleetNodeTests {
     #expect(await eventually { try await fleet.states().values.allSatisfy { $0 == "serving" } })
   }
 
-  @Test("E15: all nodes return after a halt by hand at stage 2, and after resume they take the candidate again")
+  @Test("all nodes return after a halt by hand at stage 2, and after resume they take the candidate again", .rule("fleet.15"))
   func haltByHand() async throws {
     try await publish()
     let nodes = try await fleet.start(Self.five)
@@ -123,7 +124,7 @@ struct FleetNodeTests {
     for (name, node) in nodes { #expect(try await node.serves("2"), "\(name)") }
   }
 
-  @Test("E15: a node that is killed in its trial holds the stage for its lease, and then is passed over")
+  @Test("a node that is killed in its trial holds the stage for its lease, and then is passed over", .rule("fleet.15"))
   func killed() async throws {
     try await publish()
     let names = ["node-a", "node-b", "node-c"]
@@ -151,7 +152,9 @@ struct FleetNodeTests {
     #expect(try fleet.start(first).version() == "2")
   }
 
-  @Test("E12, E13: a node that finds its own note after a restart does not try the candidate again, and notes its failure")
+  @Test(
+    "a node that finds its own note after a restart does not try the candidate again, and notes its failure",
+    .rule("fleet.12", "fleet.13"))
   func restarted() async throws {
     try await publish()
     let more = try await fleet.plugin("WAITS") + "fleet: {stages: [100%], hold: 1h}\nserve: {return-headers: [x-stamp-*]}"
@@ -174,7 +177,9 @@ struct FleetNodeTests {
     #expect(try again.version() == "1")
   }
 
-  @Test("E12: of two processes with one name both serve, one reports, and the other takes over when that one ends in order")
+  @Test(
+    "of two processes with one name both serve, one reports, and the other takes over when that one ends in order",
+    .rule("fleet.12"))
   func sameName() async throws {
     try await publish()
     let one = try fleet.start("node-a")
@@ -197,7 +202,7 @@ struct FleetNodeTests {
     #expect(await eventually { try await fleet.state().marks[name] == .serving(ends: 0) })
   }
 
-  @Test("E13: a canary of the candidate decides its trial")
+  @Test("a canary of the candidate decides its trial", .rule("fleet.13"))
   func canary() async throws {
     try await publish()
     let node = try fleet.start("node-a")
@@ -217,7 +222,9 @@ struct FleetNodeTests {
     #expect(try node.version() == "2")
   }
 
-  @Test("E13: a halt ends a candidate at once, also if the stable manifest has a canary; a refused reload fails no node")
+  @Test(
+    "a halt ends a candidate at once, also if the stable manifest has a canary; a refused reload fails no node", .rule("fleet.13")
+  )
   func stableCanary() async throws {
     let canary = "serve: {canary: {share: 1%, for: 1h, minimum-operations: 1000}}"
     try await fleet.fleet("push", "-m", try fleet.manifest("1", canary).path)
@@ -243,7 +250,7 @@ struct FleetNodeTests {
     #expect(try await fleet.state().candidate?.id == id)
   }
 
-  @Test("E13: a node that failed and starts again counts as settled, so the others go on")
+  @Test("a node that failed and starts again counts as settled, so the others go on", .rule("fleet.13"))
   func failedAndRestarted() async throws {
     try await publish()
     let more =
@@ -261,7 +268,8 @@ struct FleetNodeTests {
     for node in [again, second] { #expect(try await node.serves("2"), "\(node.errors)") }
   }
 
-  @Test("E3: a node whose role may only read serves the stable manifest, takes no candidate, and logs what it may not")
+  @Test(
+    "a node whose role may only read serves the stable manifest, takes no candidate, and logs what it may not", .rule("fleet.3"))
   func reader() async throws {
     try await fleet.chain.put(EtcdChain.text("1"))
     let port = fleet.chain.server.port
@@ -294,7 +302,9 @@ struct FleetNodeTests {
     #expect(try await offThePool { node.end(with: SIGTERM) } == 0)
   }
 
-  @Test("S7: the serial of a candidate counts from its promotion on, so a node can go back to a stable manifest with a lower one")
+  @Test(
+    "the serial of a candidate counts from its promotion on, so a node can go back to a stable manifest with a lower one",
+    .rule("signature.7"))
   func serials() async throws {
     let signed = try await SignedChain()
     func push(_ version: String, serial: Int) async throws {

@@ -65,7 +65,9 @@ struct FleetRevocationTests {
     await eventually { try node.stamp() == stamp }
   }
 
-  @Test("S8: a published list switches a plugin off on all nodes at once, and an empty list with a higher serial on again")
+  @Test(
+    "a published list switches a plugin off on all nodes at once, and an empty list with a higher serial on again",
+    .rule("signature.8"))
   func published() async throws {
     try await push("1", serial: 1)
     let nodes = try await fleet.start(["node-a", "node-b"], trust: trust)
@@ -87,7 +89,7 @@ struct FleetRevocationTests {
     for node in nodes.values { #expect(try await stamps("one", at: node), "\(node.errors)") }
   }
 
-  @Test("S8: a manifest with a revoked plugin is refused by the list in etcd")
+  @Test("a manifest with a revoked plugin is refused by the list in etcd", .rule("signature.8"))
   func candidate() async throws {
     try await push("1", serial: 1)
     let node = try #require(try await fleet.start(["node-a"], trust: trust)["node-a"])
@@ -106,7 +108,9 @@ struct FleetRevocationTests {
     case unsigned, signature, pinMismatch, untrusted, expired, downgrade, unreadable, revoked, invalidFile
   }
 
-  @Test("S8: while the list is not accepted, the last one counts, and manifests are refused", arguments: Fault.allCases)
+  @Test(
+    "while the list is not accepted, the last one counts, and manifests are refused", .rule("signature.8"),
+    arguments: Fault.allCases)
   func refused(fault: Fault) async throws {
     try await push("1", serial: 1)
     let node = try #require(try await fleet.start(["node-a"], trust: trust)["node-a"])
@@ -146,7 +150,9 @@ struct FleetRevocationTests {
     #expect(try await node.ask("reload").status == 0)
   }
 
-  @Test("S8: a node that starts again has not forgotten the list: an older one is refused, and so is none, until trust reset")
+  @Test(
+    "a node that starts again has not forgotten the list: an older one is refused, and so is none, until trust reset",
+    .rule("signature.8"))
   func restarted() async throws {
     try await push("1", serial: 1)
     let first = try #require(try await fleet.start(["node-a"], trust: trust)["node-a"])
@@ -167,7 +173,7 @@ struct FleetRevocationTests {
     #expect(try await second.ask("reload").status == 0)
   }
 
-  @Test("S8: a node with a damaged file of the list that was kept does not start, and says how to go on")
+  @Test("a node with a damaged file of the list that was kept does not start, and says how to go on", .rule("signature.8"))
   func damagedFile() async throws {
     try await push("1", serial: 1)
     let first = try #require(try await fleet.start(["node-a"], trust: trust)["node-a"])
@@ -184,7 +190,9 @@ struct FleetRevocationTests {
     }
   }
 
-  @Test("S8: a list that could not be kept is written when the disk permits it, and manifests are refused until then")
+  @Test(
+    "a list that could not be kept is written when the disk permits it, and manifests are refused until then",
+    .rule("signature.8"))
   func fullDisk() async throws {
     try await push("1", serial: 1)
     let node = try #require(try await fleet.start(["node-a"], trust: trust)["node-a"])
@@ -208,7 +216,7 @@ struct FleetRevocationTests {
     #expect(try String(contentsOfFile: kept, encoding: .utf8).contains("# nothing"))
   }
 
-  @Test("S8: with --trust-threshold 2, two keys must have signed the list")
+  @Test("with --trust-threshold 2, two keys must have signed the list", .rule("signature.8"))
   func threshold() async throws {
     let principals = "plugin:*,manifest:*,revoked:*"
     try signed.trusting([(principals, "key"), (principals, "second")])
@@ -222,7 +230,7 @@ struct FleetRevocationTests {
     #expect(try await stamps("none", at: node), "\(node.errors)")
   }
 
-  @Test("S8: an expired list counts against the next one: its keys sign none, and its serial must be exceeded")
+  @Test("an expired list counts against the next one: its keys sign none, and its serial must be exceeded", .rule("signature.8"))
   func expiredFirst() async throws {
     try await push("1", serial: 1)
     let node = try #require(try await fleet.start(["node-a"], trust: trust)["node-a"])
@@ -239,7 +247,7 @@ struct FleetRevocationTests {
     #expect(try await stamps("one", at: node), "\(node.errors)")
   }
 
-  @Test("S8: a key of --revoked signs no list")
+  @Test("a key of --revoked signs no list", .rule("signature.8"))
   func keys() async throws {
     try await push("1", serial: 1)
     let revoked = try signed.folder.write("\(try await secondKey())\n", to: "local")
@@ -251,7 +259,7 @@ struct FleetRevocationTests {
     #expect(try await stamps("none", at: node), "\(node.errors)")
   }
 
-  @Test("S8: without etcd, a node does not start with a plugin that the kept list revokes")
+  @Test("without etcd, a node does not start with a plugin that the kept list revokes", .rule("signature.8"))
   func away() async throws {
     try await push("1", serial: 1)
     let first = try #require(try await fleet.start(["node-a"], trust: trust)["node-a"])
@@ -265,7 +273,7 @@ struct FleetRevocationTests {
     #expect(refused?.errors.contains("serials of plugin:stamp below 2 are revoked") == true, "\(refused?.errors ?? "")")
   }
 
-  @Test("S8: a list of 1 MiB is published, kept and read again")
+  @Test("a list of 1 MiB is published, kept and read again", .rule("signature.8"))
   func large() async throws {
     try await push("1", serial: 1)
     let first = try #require(try await fleet.start(["node-a"], trust: trust)["node-a"])
@@ -279,7 +287,7 @@ struct FleetRevocationTests {
     #expect(try await stamps("one", at: try fleet.start("node-a", trust: trust)))
   }
 
-  @Test("S8: carabiner fleet revoke refuses what nodes would refuse, and repeats nothing")
+  @Test("carabiner fleet revoke refuses what nodes would refuse, and repeats nothing", .rule("signature.8"))
   func command() async throws {
     let path = try await list("serials-below plugin:stamp 2\n", serial: 2)
     let first = try await revoke(path)
@@ -325,7 +333,7 @@ struct FleetRevocationTests {
     #expect(damaged.output.contains("revoked    a list that cannot be read, or without a statement"), "\(damaged.output)")
   }
 
-  @Test("S8: --enforce-revocation needs a list: --revoked, or a manifest from etcd with --trust")
+  @Test("--enforce-revocation needs a list: --revoked, or a manifest from etcd with --trust", .rule("signature.8"))
   func options() async throws {
     for source in ["chain.yaml", "https://127.0.0.1:9/chain.yaml"] {
       let run = try await CommandRun(

@@ -29,7 +29,7 @@ struct IdempotencyTests {
     answer.head.contains { $0.lowercased() == "idempotency-replayed: true" }
   }
 
-  @Test("R23: a mutation with a key runs once, and other gateways repeat its answer with its header fields")
+  @Test("a mutation with a key runs once, and other gateways repeat its answer with its header fields", .rule("redis.23"))
   func once() async throws {
     let stand = try await SharedStand()
     let (one, other) = (try stand.gateway(Self.once), try stand.gateway(Self.once))
@@ -51,7 +51,8 @@ struct IdempotencyTests {
     #expect(try await ScrapedMetrics(other)["carabiner_idempotency_total{result=replayed}"] == 2)
   }
 
-  @Test("R23: while it runs, the answer is 409 with a delay; another request with the key is 422; queries do not care")
+  @Test(
+    "while it runs, the answer is 409 with a delay; another request with the key is 422; queries do not care", .rule("redis.23"))
   func refusals() async throws {
     let stand = try await SharedStand()
     let (one, other) = (try stand.gateway(Self.once), try stand.gateway(Self.once))
@@ -74,7 +75,7 @@ struct IdempotencyTests {
     #expect(stand.upstream.count == 2)
   }
 
-  @Test("R23: kill -9 of the gateway in the middle: the mutation does not run again")
+  @Test("kill -9 of the gateway in the middle: the mutation does not run again", .rule("redis.23"))
   func killed() async throws {
     let stand = try await SharedStand()
     let (one, other) = (try stand.gateway(Self.once), try stand.gateway(Self.once))
@@ -99,7 +100,7 @@ struct IdempotencyTests {
     #expect(stand.upstream.count == 1)
   }
 
-  @Test("R23: a client that leaves gets the answer when it asks again")
+  @Test("a client that leaves gets the answer when it asks again", .rule("redis.23"))
   func left() async throws {
     let stand = try await SharedStand()
     let gateway = try stand.gateway(Self.once)
@@ -124,7 +125,9 @@ struct IdempotencyTests {
     #expect(stand.upstream.count == 1)
   }
 
-  @Test("R23: what was not sent gives its key back; what was sent and lost is unknown; a large answer is not repeated")
+  @Test(
+    "a mutation that was not sent gives its key back; one that was sent and lost is unknown; a large answer is not repeated",
+    .rule("redis.23"))
   func ends() async throws {
     let stand = try await SharedStand()
     // A port at which nothing listens.
@@ -142,7 +145,8 @@ struct IdempotencyTests {
     #expect(stand.upstream.count == 3)
   }
 
-  @Test("R23: without Redis a mutation with a key is refused with 503, or runs if the operator chose it; others run")
+  @Test(
+    "without Redis a mutation with a key is refused with 503, or runs if the operator chose it; others run", .rule("redis.23"))
   func away() async throws {
     let stand = try await SharedStand()
     let strict = try stand.gateway(Self.once, budget: "500ms")
@@ -163,7 +167,7 @@ struct IdempotencyTests {
     #expect(await eventually { try mutate(strict).status == 200 })
   }
 
-  @Test("R23: a key has 1 to 255 visible ASCII characters, and belongs to one mutation and one client")
+  @Test("a key has 1 to 255 visible ASCII characters, and belongs to one mutation and one client", .rule("redis.23"))
   func keys() async throws {
     let stand = try await SharedStand()
     let gateway = try stand.gateway(
@@ -192,7 +196,7 @@ struct IdempotencyTests {
     #expect(stand.upstream.count == 3)
   }
 
-  @Test("R23: a reload keeps the keys, and removes the rule with its settings")
+  @Test("a reload keeps the keys, and removes the rule with its settings", .rule("redis.23"))
   func reloaded() async throws {
     let stand = try await SharedStand()
     let gateway = try stand.gateway(Self.once)

@@ -34,7 +34,7 @@ struct RedisCacheCommandTests {
     return try run.output.split(separator: "\n").map { try JSONValue(parsing: String($0))["key"]?.string }
   }
 
-  @Test("R20: ls, get and stats find keys by SCAN, and never use KEYS")
+  @Test("ls, get and stats find keys by SCAN, and never use KEYS", .rule("redis.20"))
   func reading() async throws {
     let (books, authors) = ((1...3).map { "Book:\($0)" }, (1...3).map { "Author:a\($0)" })
     #expect(try keys(await cache("ls", "--format", "json")) == authors + books + ["QUERY_ROOT"])
@@ -60,7 +60,9 @@ struct RedisCacheCommandTests {
     #expect(commands.contains("cmdstat_scan") && !commands.contains("cmdstat_keys"), "\(commands)")
   }
 
-  @Test("R19, R20: --cluster reads and removes in a cluster, from any node, and --spread on all", arguments: [false, true])
+  @Test(
+    "--cluster reads and removes in a cluster, from any node, and --spread on all", .rule("redis.19", "redis.20"),
+    arguments: [false, true])
   func cluster(isSpread: Bool) async throws {
     let cluster = try await ClusterServers()
     for number in 1...9 {
@@ -83,7 +85,7 @@ struct RedisCacheCommandTests {
     #expect(file.status == 2 && file.errors.contains("--cluster are for --store redis://"), "\(file.errors)")
   }
 
-  @Test("R20: rm removes by key, pattern or all, and touches neither other stores nor other keys of the database")
+  @Test("rm removes by key, pattern or all, and touches neither other stores nor other keys of the database", .rule("redis.20"))
   func removing() async throws {
     _ = try redis.ask("SET", "other", "1")
     _ = try redis.ask("HSET", "{crb:shop2}:r:Book:1", "id", "17000000000001")
@@ -97,7 +99,7 @@ struct RedisCacheCommandTests {
     #expect(!(try redis.ask("INFO", "commandstats").contains("cmdstat_flush")))
   }
 
-  @Test("R20: the manifest names servers, prefix and login as well")
+  @Test("the manifest names servers, prefix and login as well", .rule("redis.20"))
   func manifest() async throws {
     _ = try redis.ask("ACL", "SETUSER", "ops", "reset", "on", ">s3cret", "~*", "&*", "+@all")
     _ = try folder.write("s3cret\n", to: "password")
@@ -118,7 +120,7 @@ struct RedisCacheCommandTests {
     #expect(absent.status == 2 && absent.errors.contains("the password cannot be read from"), "\(absent.errors)")
   }
 
-  @Test("R20: a server that is away is exit status 3")
+  @Test("a server that is away is exit status 3", .rule("redis.20"))
   func away() async throws {
     redis.end()
     let run = try await cache("rm", "--all")
@@ -127,7 +129,7 @@ struct RedisCacheCommandTests {
   }
 
   @Test(
-    "R20: an invalid command line is exit status 2",
+    "an invalid command line is exit status 2", .rule("redis.20"),
     arguments: [
       ["--store", "redis://127.0.0.1:1"], ["--store", "a", "--prefix", "shop"], ["--store", "a", "--user", "ops"],
       ["--store", "redis://u:s3cret@127.0.0.1:1", "--prefix", "shop"], ["--store", "redis://127.0.0.1:1", "--prefix", "a b"],

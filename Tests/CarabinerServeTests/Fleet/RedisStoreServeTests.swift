@@ -62,7 +62,7 @@ struct RedisStoreServeTests {
     }
   }
 
-  @Test("R1: gateways with the same prefix share the store; without one it is the name of the manifest's file")
+  @Test("gateways with the same prefix share the store; without one it is the name of the manifest's file", .rule("redis.1"))
   func shared() async throws {
     let (one, other) = (try gateway(), try gateway("other.yaml", ", prefix: shop"))
     _ = try await hit(one)
@@ -77,7 +77,7 @@ struct RedisStoreServeTests {
     #expect(try answer(foreign) != answer(one))
   }
 
-  @Test("C5: while Redis is silent or gone, no operation fails, and afterwards the store is used again")
+  @Test("while Redis is silent or gone, no operation fails, and afterwards the store is used again", .rule("convention.5"))
   func away() async throws {
     let gateway = try gateway("shop.yaml", ", connections: 2, time-to-live: 1h, write-queue: 1MiB")
     let first = try await hit(gateway)
@@ -89,7 +89,9 @@ struct RedisStoreServeTests {
     #expect(try await hit(gateway) != first)
   }
 
-  @Test("R11, R18: while a proxy in front of Redis reads nothing, the memory of the gateway grows by less than 32 MiB")
+  @Test(
+    "while a proxy in front of Redis reads nothing, the memory of the gateway grows by less than 32 MiB",
+    .rule("redis.11", "redis.18"))
   func deafProxy() async throws {
     let control = RelayControl(exempting: "SUBSCRIBE")
     let proxy = try ScriptedServer { [port = redis.port] peer in try peer.relay(to: port, control) }
@@ -130,7 +132,8 @@ struct RedisStoreServeTests {
     #expect(metrics.series("carabiner_redis_writes_dropped_total").reduce(0) { $0 + (metrics[$1] ?? 0) } > 0)
   }
 
-  @Test("R3: the password is a reference, a wrong one is logged as critical, and neither log nor answer contains it")
+  @Test(
+    "the password is a reference, a wrong one is logged as critical, and neither log nor answer contains it", .rule("redis.3"))
   func password() async throws {
     _ = try redis.ask("CONFIG", "SET", "requirepass", "s3cret")
     let right = try gateway("shop.yaml", #", password: "${env:REDIS_PASSWORD}""#, environment: ["REDIS_PASSWORD": "s3cret"])
@@ -142,7 +145,7 @@ struct RedisStoreServeTests {
     #expect(try answer(wrong) != answer(wrong))
   }
 
-  @Test("R3: a reload logs in with the new content of the password's file, although the manifest is the same")
+  @Test("a reload logs in with the new content of the password's file, although the manifest is the same", .rule("redis.3"))
   func newPassword() async throws {
     func user(_ password: String) throws {
       #expect(try redis.ask("ACL", "SETUSER", "shop", "reset", "on", ">" + password, "~*", "&*", "+@all") == "OK")
@@ -161,7 +164,7 @@ struct RedisStoreServeTests {
     #expect(try redis.ask("EXISTS", "{crb:shop}:f:QUERY_ROOT|n") == "1")
   }
 
-  @Test("R21: metrics report the state of Redis, commands, reads, dropped writes and messages")
+  @Test("metrics report the state of Redis, commands, reads, dropped writes and messages", .rule("redis.21"))
   func metrics() async throws {
     let gateway = try gateway("shop.yaml", ", near: {records: 0}")
     try await waitUntilStored(gateway)
@@ -194,7 +197,7 @@ struct RedisStoreServeTests {
     #expect(try redis.ask("EXISTS", "{crb:shop}:f:QUERY_ROOT|n") == "1")
   }
 
-  @Test("C1, 2.6: bad keys are reported with line and column")
+  @Test("bad keys are reported with line and column", .rule("convention.1"))
   func golden() async throws {
     let path = try folder.write(
       """
@@ -221,7 +224,7 @@ struct RedisStoreServeTests {
     try GoldenFile("check-redis.txt").expect(run.errors.replacing("\(folder.path)/", with: ""))
   }
 
-  @Test("R5: a manifest's file whose name cannot be a prefix needs one")
+  @Test("a manifest's file whose name cannot be a prefix needs one", .rule("redis.5"))
   func unnamed() async throws {
     let path = try folder.write(
       "carabiner: 1\nendpoint: http://127.0.0.1:1/graphql\nbuilt-ins: {store: {redis: {urls: ['redis://localhost']}}}\n",

@@ -39,7 +39,7 @@ struct SharedRateTests {
     return passed
   }
 
-  @Test("R22: three gateways and one client with eight times the rate for 30 s: at most a tenth passes beyond it")
+  @Test("three gateways and one client with eight times the rate for 30 s: at most a tenth passes beyond it", .rule("redis.22"))
   func storm() async throws {
     let stand = try await SharedStand()
     let gateways = try (0..<3).map { _ in try stand.gateway("limits: {rate: \(Self.rate)/s}") }
@@ -64,7 +64,7 @@ struct SharedRateTests {
     #expect(passed >= allowed / 2)
   }
 
-  @Test("R22: what one gateway let pass is missing at the others, and without Redis each has its own rate")
+  @Test("requests that one gateway let pass count at the others, and without Redis each has its own rate", .rule("redis.22"))
   func shared() async throws {
     let stand = try await SharedStand()
     let (one, other) = (try stand.gateway("limits: {rate: 30/m}"), try stand.gateway("limits: {rate: 30/m}"))

@@ -43,7 +43,7 @@ struct WebSourceTests {
     var statuses: [Int] { server.requests.filter { $0.path == "/chain.yaml" }.map(\.status) }
   }
 
-  @Test("E5: nginx answers 304 until the manifest changes, and then with a new generation")
+  @Test("nginx answers 304 until the manifest changes, and then with a new generation", .rule("fleet.5"))
   func change() async throws {
     let site = try await Site()
     let gateway = try site.serve()
@@ -55,7 +55,7 @@ struct WebSourceTests {
     #expect(site.statuses.first == 200 && site.statuses.count { $0 == 200 } == 2, "\(site.statuses)")
   }
 
-  @Test("E5: carabiner reload asks at once, and what cannot be read keeps the manifest")
+  @Test("carabiner reload asks at once, and what cannot be read keeps the manifest", .rule("fleet.5"))
   func reload() async throws {
     let site = try await Site()
     let gateway = try site.serve(interval: "1h")
@@ -77,7 +77,7 @@ struct WebSourceTests {
     #expect(metrics.series("carabiner_source_revision").isEmpty)
   }
 
-  @Test("E5: with --trust, the signature is beside the manifest, and a renewed one is a new generation")
+  @Test("with --trust, the signature is beside the manifest, and a renewed one is a new generation", .rule("fleet.5"))
   func signed() async throws {
     let site = try await Site()
     let signed = try await SignedChain(EtcdChain.text("1"))

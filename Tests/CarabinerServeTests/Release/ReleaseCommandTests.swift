@@ -59,7 +59,8 @@ struct ReleaseCommandTests {
     }
   }
 
-  @Test("S10: a statement has the bytes of the specification, and is valid for 90 days from now without options")
+  @Test(
+    "a statement has the bytes of the specification, and is valid for 90 days from now without options", .rule("signature.10"))
   func statement() async throws {
     let site = try await Site()
     let statement = try await site.statement(["--issued", "2026-11-22T00:00:00Z", "--expires", "2027-02-20T00:00:00Z"])
@@ -87,7 +88,7 @@ struct ReleaseCommandTests {
     #expect(times[1].timeIntervalSince(times[0]) == 90 * 86_400)
   }
 
-  @Test("S10: a signed file is accepted, with the key, the principal and the dates")
+  @Test("a signed file is accepted, with the key, the principal and the dates", .rule("signature.10"))
   func accepted() async throws {
     let site = try await Site()
     try await site.sign(try await site.statement())
@@ -114,7 +115,7 @@ struct ReleaseCommandTests {
       input: statement)
   }
 
-  @Test("S10: a file that is not accepted ends with 3, and the reason is on standard error and in the report")
+  @Test("a file that is not accepted ends with 3, and the reason is on standard error and in the report", .rule("signature.10"))
   func refused() async throws {
     let site = try await Site()
     try await site.makeKey("other")
@@ -155,7 +156,7 @@ struct ReleaseCommandTests {
     try await expect("notYetValid")
   }
 
-  @Test("S10: two keys reach a threshold of two")
+  @Test("two keys reach a threshold of two", .rule("signature.10"))
   func threshold() async throws {
     let site = try await Site()
     try await site.makeKey("other")
@@ -167,7 +168,7 @@ struct ReleaseCommandTests {
   }
 
   @Test(
-    "S10: wrong options end with 2",
+    "wrong options end with 2", .rule("signature.10"),
     arguments: [
       ["--kind", "patch"], ["--name", "Token"], ["--serial", "0"], ["--serial", "x"], ["--expires", "90"], ["--expires", "0d"],
       ["--expires", "-1d"], ["--expires", "+1d"], ["--expires", "99999d"], ["--expires", ""], ["--issued", "2026-11-22"],
@@ -178,7 +179,7 @@ struct ReleaseCommandTests {
     #expect(run.status == 2, "\(run.errors)")
   }
 
-  @Test("S10: a missing file ends with 3, and a threshold outside of 1 to 4 with 2")
+  @Test("a missing file ends with 3, and a threshold outside of 1 to 4 with 2", .rule("signature.10"))
   func missing() async throws {
     let site = try await Site()
     let run = try await CommandRun(

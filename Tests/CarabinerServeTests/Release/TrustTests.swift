@@ -7,7 +7,7 @@ import Testing
 /// Signatures of manifests and plugins when they are loaded. They are made by the real ssh-keygen.
 @Suite("Signed manifests and plugins")
 struct TrustTests {
-  @Test("S4: with --trust, signed files are checked, listed, run and served")
+  @Test("with --trust, signed files are checked, listed, run and served", .rule("signature.4"))
   func accepted() async throws {
     let chain = try await SignedChain()
     let upstream = try DemoServerProcess()
@@ -27,7 +27,7 @@ struct TrustTests {
     #expect(settings.contains(chain.trust))
   }
 
-  @Test("S4: with --trust, a record is replayed through signed files")
+  @Test("with --trust, a record is replayed through signed files", .rule("signature.4"))
   func replayed() async throws {
     let chain = try await SignedChain()
     let upstream = try DemoServerProcess()
@@ -44,7 +44,7 @@ struct TrustTests {
     #expect(other.status == 3 && other.errors.contains("[pinMismatch]"), "\(other.errors)")
   }
 
-  @Test("S4: without --trust, sidecars are not read")
+  @Test("without --trust, sidecars are not read", .rule("signature.4"))
   func withoutTrust() async throws {
     let chain = try await SignedChain()
     for file in [chain.manifest, chain.plugin] { try chain.changeSidecar(of: file) { _ in "nothing" } }
@@ -52,7 +52,8 @@ struct TrustTests {
     #expect(run.status == 0, "\(run.errors)")
   }
 
-  @Test("S4, S5: each command refuses a manifest or plugin without sidecar", arguments: [false, true])
+  @Test(
+    "each command refuses a manifest or plugin without sidecar", .rule("signature.4", "signature.5"), arguments: [false, true])
   func unsigned(isPlugin: Bool) async throws {
     let chain = try await SignedChain()
     let file = isPlugin ? chain.plugin : chain.manifest
@@ -89,7 +90,9 @@ struct TrustTests {
     }
   }
 
-  @Test("S5: a plugin is refused with the code of the first check that fails, at its entry", arguments: Fault.allCases)
+  @Test(
+    "a plugin is refused with the code of the first check that fails, at its entry", .rule("signature.5"),
+    arguments: Fault.allCases)
   func refused(fault: Fault) async throws {
     let chain = try await SignedChain()
     var arguments: [String] = []
@@ -145,7 +148,7 @@ struct TrustTests {
     #expect(text.errors.contains("chain.yaml:3:"), "\(text.errors)")
   }
 
-  @Test("S5: a manifest is verified before it is parsed")
+  @Test("a manifest is verified before it is parsed", .rule("signature.5"))
   func manifestFirst() async throws {
     let chain = try await SignedChain()
     _ = try chain.folder.write("no: [manifest", to: "chain.yaml")
@@ -158,7 +161,7 @@ struct TrustTests {
     #expect(try await chain.check().errors.contains("the sidecar is for manifest:other, not for manifest:chain;"))
   }
 
-  @Test("S5: a plugin that is not accepted is neither mapped nor probed, and its contents are not looked at")
+  @Test("a plugin that is not accepted is neither mapped nor probed, and its contents are not looked at", .rule("signature.5"))
   func notMapped() async throws {
     let chain = try await SignedChain()
     let upstream = try DemoServerProcess()
@@ -182,7 +185,7 @@ struct TrustTests {
     #expect(other.errors.contains("[pinMismatch]") && !other.errors.contains("[notELF]"), "\(other.errors)")
   }
 
-  @Test("S5: a reload that is not accepted leaves the serving generation, and the log says why")
+  @Test("a reload that is not accepted leaves the serving generation, and the log says why", .rule("signature.5"))
   func reload() async throws {
     let chain = try await SignedChain()
     let upstream = try DemoServerProcess()
@@ -209,7 +212,9 @@ struct TrustTests {
     #expect(try await gateway.ask("reload").status == 0)
   }
 
-  @Test("S6, S7: a gateway reports expiry, refuses older files, and takes one after carabiner trust reset")
+  @Test(
+    "a gateway reports expiry, refuses older files, and takes one after carabiner trust reset",
+    .rule("signature.6", "signature.7"))
   func serials() async throws {
     let chain = try await SignedChain()
     let upstream = try DemoServerProcess()
@@ -235,7 +240,7 @@ struct TrustTests {
     #expect(try await other.ask("trust", "reset", "stamp").status == 3)
   }
 
-  @Test("S8: each command refuses files that --revoked names, and a list that others may write to")
+  @Test("each command refuses files that --revoked names, and a list that others may write to", .rule("signature.8"))
   func revoked() async throws {
     let chain = try await SignedChain()
     let list = try chain.folder.write("serials-below plugin:stamp 2\n", to: "revoked")
@@ -254,7 +259,7 @@ struct TrustTests {
     #expect(try await CommandRun(["check"] + source).errors.contains("[unsafeFile]"))
   }
 
-  @Test("S9: while the keys change, files are signed by the old and the new one")
+  @Test("while the keys change, files are signed by the old and the new one", .rule("signature.9"))
   func rotation() async throws {
     let chain = try await SignedChain()
     try await chain.makeKey("new")
@@ -268,7 +273,7 @@ struct TrustTests {
     }
   }
 
-  @Test("S4: with --watch, a sidecar that is replaced makes a new generation")
+  @Test("with --watch, a sidecar that is replaced makes a new generation", .rule("signature.4"))
   func watched() async throws {
     let chain = try await SignedChain()
     let upstream = try DemoServerProcess()
@@ -284,7 +289,8 @@ struct TrustTests {
     #expect(try await gateway.status()["generation"] != 1)
   }
 
-  @Test("S4: options that contradict, and trust files that cannot be used, are refused", arguments: [0o666, 0o644])
+  @Test(
+    "options that contradict, and trust files that cannot be used, are refused", .rule("signature.4"), arguments: [0o666, 0o644])
   func options(mode: Int) async throws {
     let chain = try await SignedChain()
     #expect(try await CommandRun(["check", "-m", chain.manifest, "--trust-threshold", "2"]).status == 2)
@@ -299,7 +305,7 @@ struct TrustTests {
     #expect(run.errors.contains(mode == 0o644 ? "line 1 of \(chain.trust)" : "[unsafeFile]"), "\(run.errors)")
   }
 
-  @Test("S2: a manifest or a plugin whose name cannot be in a statement is refused with advice")
+  @Test("a manifest or a plugin whose name cannot be in a statement is refused with advice", .rule("signature.2"))
   func names() async throws {
     let long = String(repeating: "a", count: 65)
     let chain = try await SignedChain(SignedChain.text.replacing("stamp,", with: "\(long),"))

@@ -39,7 +39,8 @@ struct BrowserTests {
   }
 
   @Test(
-    "G19: a page of a listed origin queries, uploads a file, and subscribes with EventSource and WebSocket; another cannot",
+    "a page of a listed origin queries, uploads a file, and subscribes with EventSource and WebSocket; another cannot",
+    .rule("gateway.19"),
     .enabled(if: FileManager.default.isExecutableFile(atPath: browser), "needs Chromium; Scripts/browser installs it"))
   func page() async throws {
     let server = try await AriadneServer()

@@ -46,7 +46,9 @@ struct CertificateContentTests {
     return false
   }
 
-  @Test("G16: without a reload, a pair that is renamed and one that was half written at a look are used; no handshake fails")
+  @Test(
+    "without a reload, a pair that is renamed and one that was half written at a look are used; no handshake fails",
+    .rule("gateway.16"))
   func replaced() async throws {
     try await make(1, key: key, certificate: certificate)
     let gateway = try ServeProcess(

@@ -29,7 +29,9 @@ struct ClientPolicyTests {
     try JSONValue(parsing: answer.text)["errors"]?[0]?["extensions"]?["code"]
   }
 
-  @Test("G19, G20, G23: the keys of serve hold after a reload, and a bad value keeps the old generation")
+  @Test(
+    "the keys of serve hold after a reload, and a bad value keeps the old generation",
+    .rule("gateway.19", "gateway.20", "gateway.23"))
   func reload() async throws {
     try write("{}")
     let gateway = try gateway()
@@ -48,7 +50,7 @@ struct ClientPolicyTests {
     #expect(try answer().status == 200)
   }
 
-  @Test("G22: the list of operations is watched, and a list with a mistake keeps the old one")
+  @Test("the list of operations is watched, and a list with a mistake keeps the old one", .rule("gateway.22"))
   func watchedList() async throws {
     // Editors of some systems begin a file with a byte order mark.
     _ = try folder.write("\u{FEFF}" + #"{"one":"{ a }"}"#, to: "operations.json")
@@ -65,7 +67,9 @@ struct ClientPolicyTests {
     #expect(try gateway.query("{ b }").status == 200)
   }
 
-  @Test("C1, G19, G20, G22, G23: carabiner check reports one bad value of each key with its place")
+  @Test(
+    "carabiner check reports one bad value of each key with its place",
+    .rule("convention.1", "gateway.19", "gateway.20", "gateway.22", "gateway.23"))
   func problems() async throws {
     _ = try folder.write(#"{"one":"{ a "}"#, to: "operations.json")
     let path = try folder.write(
@@ -104,7 +108,7 @@ struct ClientPolicyTests {
     try GoldenFile("check-clients.txt").expect(run.errors.replacing("\(folder.path)/", with: ""))
   }
 
-  @Test("C1, G22: carabiner check reads the lists of operations")
+  @Test("carabiner check reads the lists of operations", .rule("convention.1", "gateway.22"))
   func lists() async throws {
     _ = try folder.write(#"{"one":"{ a "}"#, to: "operations.json")
     try write("{operations: {allow: {files: [operations.json], mode: audit}}}")
@@ -113,7 +117,7 @@ struct ClientPolicyTests {
     #expect(run.errors.contains("/serve/operations/allow/files/0") && run.errors.contains("\"one\" is not a GraphQL document"))
   }
 
-  @Test("C4, G22, G23: no bytes of a client are in a label of a metric")
+  @Test("no bytes of a client are in a label of a metric", .rule("convention.4", "gateway.22", "gateway.23"))
   func labels() async throws {
     _ = try folder.write(#"{"one":"{ a }"}"#, to: "operations.json")
     try write(

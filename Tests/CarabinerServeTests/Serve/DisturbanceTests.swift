@@ -32,7 +32,7 @@ struct DisturbanceTests {
       """
   }
 
-  @Test("G4, G10: while an endpoint flaps every 100 ms, the other one answers each query")
+  @Test("while an endpoint flaps every 100 ms, the other one answers each query", .rule("gateway.4", "gateway.10"))
   func flapping() throws {
     let flaps = Atomic(0)
     let start = ContinuousClock.now
@@ -53,7 +53,9 @@ struct DisturbanceTests {
     }
   }
 
-  @Test("G10, G11: when all endpoints are gone, queries fail at once with 502, and succeed again when they are back")
+  @Test(
+    "when all endpoints are gone, queries fail at once with 502, and succeed again when they are back",
+    .rule("gateway.10", "gateway.11"))
   func allGone() async throws {
     var servers = [try server(), try server()]
     let ports = servers.map(\.port)
@@ -73,7 +75,8 @@ struct DisturbanceTests {
   private static let fakeClock = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
 
   @Test(
-    "G8, G10, G24: a clock that jumps by an hour fails no query, ejects no endpoint and ends no connection",
+    "a clock that jumps by an hour fails no query, ejects no endpoint and ends no connection",
+    .rule("gateway.8", "gateway.10", "gateway.24"),
     .enabled(if: FileManager.default.isReadableFile(atPath: fakeClock), "needs the package faketime"))
   func clock() async throws {
     let servers = [try server(), try server()]

@@ -50,7 +50,9 @@ struct EndTests {
       ["-t1", "-c8", "-d\(seconds)s", "--timeout", "30s", "-s", script, "http://127.0.0.1:\(port)/graphql"])
   }
 
-  @Test("G25: a gateway is alive and ready while it serves; after SIGTERM it is alive and not ready, and queries are answered")
+  @Test(
+    "a gateway is alive and ready while it serves; after SIGTERM it is alive and not ready, and queries are answered",
+    .rule("gateway.25"))
   func readiness() async throws {
     let gateway = try gateway(["--lame-duck", "10m"])
     #expect(try RawAnswer("\(gateway.origin)/healthz").text == "ok\n")
@@ -63,14 +65,14 @@ struct EndTests {
     #expect(answer.status == 200 && answer.head.contains("Connection: close"), "\(answer.head)")
   }
 
-  @Test("G25: an upstream that is down does not change readiness")
+  @Test("an upstream that is down does not change readiness", .rule("gateway.25"))
   func upstreamDown() async throws {
     let gateway = try ServeProcess(folder, endpoint: "http://127.0.0.1:9/graphql")
     #expect(try gateway.query("{ a }").status == 502)
     #expect(try ready(gateway).status == 200)
   }
 
-  @Test("G26: carabiner drain changes /readyz alone and --undo takes it back; an end cannot be taken back")
+  @Test("carabiner drain changes /readyz alone and --undo takes it back; an end cannot be taken back", .rule("gateway.26"))
   func drainCommand() async throws {
     let gateway = try gateway(["--lame-duck", "10m"])
     let drain = try await gateway.ask("drain", "--wait", "10ms")
@@ -90,7 +92,9 @@ struct EndTests {
     #expect(try await gateway.ask("drain", "--undo", "--wait", "1s").status == 2)
   }
 
-  @Test("G26: in the lame duck time a kept connection is closed with its next response, which says so, and a WebSocket goes on")
+  @Test(
+    "in the lame duck time a kept connection is closed with its next response, which says so, and a WebSocket goes on",
+    .rule("gateway.26"))
   func lameDuck() async throws {
     let gateway = try gateway(["--lame-duck", "10m"])
     let kept = try ClientSocket(port: gateway.port)
@@ -108,7 +112,7 @@ struct EndTests {
     #expect(text.contains("HTTP/1.1 200") && text.contains("Connection: close") && isClosed, "\(text)")
   }
 
-  @Test("G26: each step, and every 5 s what is left, is a line at every level of the log")
+  @Test("each step, and every 5 s what is left, is a line at every level of the log", .rule("gateway.26"))
   func lines() async throws {
     let gateway = try gateway(["--lame-duck", "10ms"], environment: ["CARABINER_LOG": "critical"])
     let request = try RawRequest(gateway.endpoint, body: HeldUpstream.slow)
@@ -126,7 +130,7 @@ struct EndTests {
     #expect(Self.steps(gateway).last == "5", "\(gateway.errors)")
   }
 
-  @Test("G26: no request fails if a proxy in front asks for /readyz each second and one of two gateways ends")
+  @Test("no request fails if a proxy in front asks for /readyz each second and one of two gateways ends", .rule("gateway.26"))
   func behindProxy() async throws {
     let ending = try gateway(["--lame-duck", "3s"])
     let staying = try gateway()

@@ -247,7 +247,7 @@ struct HostileUpstreamTests {
   }
 
   @Test(
-    "G21: a plugin's message and detail reach clients if its entry says so, but not those of failures",
+    "a plugin's message and detail reach clients if its entry says so, but not those of failures", .rule("gateway.21"),
     arguments: [true, false],
     [(403, 403, "FORBIDDEN", true), (503, 503, "UNAVAILABLE", true), (502, 502, "INTERCEPTOR_FAILED", false)])
   func messages(_ setting: Bool, _ refusal: (blamed: Int, status: Int, code: String, mayBeShown: Bool)) async throws {

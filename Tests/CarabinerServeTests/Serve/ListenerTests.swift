@@ -53,7 +53,8 @@ struct ListenerTests {
     }
   }
 
-  @Test("G14: a reload adds a listener and removes another one, the rest keep their sockets, and no request fails")
+  @Test(
+    "a reload adds a listener and removes another one, the rest keep their sockets, and no request fails", .rule("gateway.14"))
   func reload() async throws {
     let (first, second) = (try freePort(), try freePort())
     try write("  listeners: [{address: '127.0.0.1:0'}, {address: '127.0.0.1:\(first)'}]")
@@ -80,7 +81,9 @@ struct ListenerTests {
     #expect(try await load.value == 0)
   }
 
-  @Test("G14: several listeners may have port 0: a reload keeps each of them, and one with other roles accepts uploads")
+  @Test(
+    "several listeners may have port 0: a reload keeps each of them, and one with other roles accepts uploads",
+    .rule("gateway.14"))
   func freePorts() async throws {
     try write("  listeners: [{address: '127.0.0.1:0'}, {address: '127.0.0.1:0', roles: [operations, metrics]}]")
     let gateway = try start()
@@ -94,7 +97,9 @@ struct ListenerTests {
     #expect(answer.text.hasPrefix("HTTP/1.1 200"), "\(answer.text)")
   }
 
-  @Test("G14: an address that is in use, or a certificate that cannot be read, refuses the reload; the old listeners go on")
+  @Test(
+    "an address that is in use, or a certificate that cannot be read, refuses the reload; the old listeners go on",
+    .rule("gateway.14"))
   func refusal() async throws {
     let taken = try ScriptedServer(ScriptedServer.answering { _, _ in })
     let free = try freePort()
@@ -112,7 +117,7 @@ struct ListenerTests {
     #expect(try gateway.query("{ a }").status == 200)
   }
 
-  @Test("G14, C2: --listen replaces the listeners of the manifest, and status shows the source")
+  @Test("--listen replaces the listeners of the manifest, and status shows the source", .rule("gateway.14", "convention.2"))
   func flag() async throws {
     try write("  listeners: [{address: '127.0.0.1:1'}]")
     let gateway = try ServeProcess(folder, endpoint: nil)
@@ -121,7 +126,7 @@ struct ListenerTests {
     #expect(settings.contains(/serve\/listeners +flag +\[127\.0\.0\.1:\d+\]/))
   }
 
-  @Test("G14: the PROXY protocol, roles and HTTP/2 of a listener change with a reload while its socket stays")
+  @Test("the PROXY protocol, roles and HTTP/2 of a listener change with a reload while its socket stays", .rule("gateway.14"))
   func sameSocket() async throws {
     try write("  listeners: [{address: '127.0.0.1:0'}]")
     let gateway = try start()
@@ -138,7 +143,9 @@ struct ListenerTests {
     #expect(client.read(patience: 60_000).text.hasPrefix("HTTP/1.1 200"))
   }
 
-  @Test("G14: client-certificate: require refuses clients without a certificate, request does not; minimum-version holds")
+  @Test(
+    "client-certificate: require refuses clients without a certificate, request does not; minimum-version holds",
+    .rule("gateway.14"))
   func clientCertificates() async throws {
     let (server, client) = (try await certificate("gateway.test"), try await certificate("client.test"))
     func listener(_ demand: String) -> String {
@@ -166,7 +173,7 @@ struct ListenerTests {
     #expect(try await status(foreign) != 0)
   }
 
-  @Test("G16: the host name that a client asks for selects the certificate, and the first one is the default")
+  @Test("the host name that a client asks for selects the certificate, and the first one is the default", .rule("gateway.16"))
   func serverNames() async throws {
     let (a, b) = (try await certificate("a.test"), try await certificate("b.test"))
     try write(

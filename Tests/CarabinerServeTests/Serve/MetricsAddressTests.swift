@@ -33,7 +33,9 @@ struct MetricsAddressTests {
     text.split(separator: "\n").map { $0.hasPrefix("#") ? String($0) : String($0.prefix { $0 != " " }) }
   }
 
-  @Test("G24: --metrics serves the same text as the admin socket, each metric once with its type, and no client's name is in it")
+  @Test(
+    "--metrics serves the same text as the admin socket, each metric once with its type, and no client's name is in it",
+    .rule("gateway.24"))
   func text() async throws {
     let gateway = try gateway()
     #expect(try gateway.query("query NameOfTheClient { __typename }").status == 200)
@@ -50,7 +52,7 @@ struct MetricsAddressTests {
   }
 
   @Test(
-    "G24: no other path is served at --metrics",
+    "no other path is served at --metrics", .rule("gateway.24"),
     arguments: [
       ("GET", "/status", 404), ("POST", "/reload", 404), ("POST", "/drain", 404), ("GET", "/chain", 404),
       ("GET", "/healthz", 404),
@@ -64,7 +66,7 @@ struct MetricsAddressTests {
     #expect(try RawAnswer("\(gateway.origin)/metrics").status == 404)
   }
 
-  @Test("G24: a socket and a text without a port are refused", arguments: ["unix:/tmp/x", "9464", "fd:3"])
+  @Test("a socket and a text without a port are refused", .rule("gateway.24"), arguments: ["unix:/tmp/x", "9464", "fd:3"])
   func badAddress(_ text: String) async throws {
     let run = try await CommandRun(["serve", "-m", folder.file("chain.yaml"), "--metrics", text])
     #expect(run.status == 2 && run.errors.contains("--metrics takes HOST:PORT"), "\(run.errors)")

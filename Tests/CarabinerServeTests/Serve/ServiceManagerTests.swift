@@ -7,7 +7,8 @@ import Testing
 @Suite("carabiner serve: as a service")
 struct ServiceManagerTests {
   @Test(
-    "G26: it uses the inherited socket, and notifies systemd when it is ready, of each generation, and of each step of its end")
+    "it uses the inherited socket, and notifies systemd when it is ready, of each generation, and of each step of its end",
+    .rule("gateway.26"))
   func notifications() async throws {
     let folder = try StoreFolder()
     let manifest = try folder.write("carabiner: 1\n", to: "chain.yaml")

@@ -20,7 +20,7 @@ struct ServiceUnitTests {
     }
   }
 
-  @Test("P9: the service has no capabilities, sees no other process, and may write only to its own folders")
+  @Test("the service has no capabilities, sees no other process, and may write only to its own folders", .rule("package.9"))
   func confinement() throws {
     let found = Dictionary(grouping: try settings(of: "carabiner@.service", "Service"), by: { $0.key }).mapValues {
       $0.map { $0.value }
@@ -41,7 +41,7 @@ struct ServiceUnitTests {
     #expect(found["Environment"] == ["CARABINER_SERVE="])
   }
 
-  @Test("P9: the socket unit has the default address, so that the gateway does not listen there itself")
+  @Test("the socket unit has the default address, so that the gateway does not listen there itself", .rule("package.9"))
   func socket() throws {
     let found = try settings(of: "carabiner@.socket", "Socket")
     #expect(found.filter { $0.key == "ListenStream" }.map { $0.value } == ["127.0.0.1:4000"])
@@ -68,7 +68,8 @@ struct ServiceUnitTests {
         == start.replacing("@PREFIX@", with: "/usr")[...])
   }
 
-  @Test("P9: systemd rates the exposure of the service at 1.2 or less, and understands both units and a take-over")
+  @Test(
+    "systemd rates the exposure of the service at 1.2 or less, and understands both units and a take-over", .rule("package.9"))
   func exposure() async throws {
     let analyze = URL(filePath: "/usr/bin/systemd-analyze")
     guard FileManager.default.isExecutableFile(atPath: analyze.path) else {

@@ -29,7 +29,7 @@ struct SettingsTests {
       })
   }
 
-  @Test("G18: each path of serve.paths has operations, another one has not, and a reload changes them")
+  @Test("each path of serve.paths has operations, another one has not, and a reload changes them", .rule("gateway.18"))
   func paths() async throws {
     let (main, other) = (try server(), try server(#"{"data":{"a":2}}"#))
     let folder = try StoreFolder()
@@ -58,7 +58,7 @@ struct SettingsTests {
     #expect(try ask(gateway, "/third").status == 200)
   }
 
-  @Test("G18, C2: --path replaces the paths of the manifest")
+  @Test("--path replaces the paths of the manifest", .rule("gateway.18", "convention.2"))
   func pathFlag() async throws {
     let upstream = try server()
     let folder = try StoreFolder()
@@ -71,7 +71,7 @@ struct SettingsTests {
     #expect(refused.status == 2 && refused.errors.contains("none of /healthz, /readyz, /metrics"))
   }
 
-  @Test("G15: a lower maximum-body of a reload holds for the next request, also on an open connection")
+  @Test("a lower maximum-body of a reload holds for the next request, also on an open connection", .rule("gateway.15"))
   func maximumBody() async throws {
     let upstream = try server()
     let folder = try StoreFolder()
@@ -95,7 +95,7 @@ struct SettingsTests {
     #expect(try RawAnswer(gateway.endpoint, body: body).status == 200)
   }
 
-  @Test("G15: a rate, WebSockets, batches and the query page change with a reload")
+  @Test("a rate, WebSockets, batches and the query page change with a reload", .rule("gateway.15"))
   func otherLimits() async throws {
     let upstream = try server()
     let folder = try StoreFolder()
@@ -132,7 +132,7 @@ struct SettingsTests {
     #expect(try ask(gateway, "/graphql", headers: ["X-User: u"]).status == 429)
   }
 
-  @Test("C2: a flag wins over the manifest, also after a reload, and status shows each value with its source")
+  @Test("a flag wins over the manifest, also after a reload, and status shows each value with its source", .rule("convention.2"))
   func sources() async throws {
     let upstream = try server()
     let folder = try StoreFolder()
@@ -162,7 +162,8 @@ struct SettingsTests {
   }
 
   @Test(
-    "G25: with ready: {upstream: true}, a gateway without an available endpoint of main is not ready, and without the key it is")
+    "with ready: {upstream: true}, a gateway without an available endpoint of main is not ready, and without the key it is",
+    .rule("gateway.25"))
   func upstreamReadiness() async throws {
     let upstream = try server()
     let folder = try StoreFolder()
@@ -191,7 +192,7 @@ struct SettingsTests {
     #expect(await eventually { try RawAnswer("\(gateway.origin)/readyz").status == 200 })
   }
 
-  @Test("C1, 1.8: check reports each bad value of the gateway's keys with line and column")
+  @Test("check reports each bad value of the gateway's keys with line and column", .rule("convention.1"))
   func golden() async throws {
     let folder = try StoreFolder()
     let path = try folder.write(

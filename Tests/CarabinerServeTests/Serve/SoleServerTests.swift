@@ -24,7 +24,9 @@ struct SoleServerTests {
       ["serve", "-m", folder.file("chain.yaml"), "--endpoint", "http://127.0.0.1:9/", "--listen", "127.0.0.1:0"] + arguments)
   }
 
-  @Test("G28: an admin socket that a gateway serves is left to it; the second start reads nothing and names the process")
+  @Test(
+    "an admin socket that a gateway serves is left to it; the second start reads nothing and names the process",
+    .rule("gateway.28"))
   func adminSocket() async throws {
     let first = try gateway()
     let record = try folder.write("of the first\n", to: "traffic.jsonl")
@@ -43,7 +45,7 @@ struct SoleServerTests {
     #expect(try String(contentsOfFile: record, encoding: .utf8) == "of the first\n")
   }
 
-  @Test("G28: the socket of a gateway that was killed is replaced")
+  @Test("the socket of a gateway that was killed is replaced", .rule("gateway.28"))
   func deadSocket() async throws {
     let socket = folder.file("admin.sock")
     let first = try gateway(socket: socket)
@@ -91,7 +93,7 @@ struct SoleServerTests {
     #expect(try await second(["--state", file]).status == 2)
   }
 
-  @Test("G30: an existing record is renamed with the next number; after 12 starts there are ten complete files")
+  @Test("an existing record is renamed with the next number; after 12 starts there are ten complete files", .rule("gateway.30"))
   func records() async throws {
     let record = folder.file("traffic.jsonl")
     for start in 1...12 {
@@ -109,7 +111,7 @@ struct SoleServerTests {
   }
 
   @Test(
-    "G30: a folder, a device and a file in no folder are not valid records, and the status is 2",
+    "a folder, a device and a file in no folder are not valid records, and the status is 2", .rule("gateway.30"),
     arguments: ["", "/dev/null", "none/traffic.jsonl"])
   func noRecord(path: String) async throws {
     let run = try await second(["--record", path.hasPrefix("/") ? path : folder.file(path)])

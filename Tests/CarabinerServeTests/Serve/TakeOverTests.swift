@@ -39,7 +39,8 @@ struct TakeOverTests {
   }
 
   @Test(
-    "G27: the new process has the port, the admin socket and the state folder; the old one answers its last operation and ends")
+    "the new process has the port, the admin socket and the state folder; the old one answers its last operation and ends",
+    .rule("gateway.27"))
   func takeOver() async throws {
     let held = try HeldUpstream()
     let state = ["--state", folder.file("state")]
@@ -63,7 +64,7 @@ struct TakeOverTests {
   }
 
   @Test(
-    "G27: a successor that is killed at any step leaves the old one as it was",
+    "a successor that is killed at any step leaves the old one as it was", .rule("gateway.27"),
     arguments: ["connected", "asked", "received", "listening"])
   func killedSuccessor(_ step: String) async throws {
     let old = try first()
@@ -80,7 +81,7 @@ struct TakeOverTests {
     #expect(try new.query("{ __typename }").status == 200)
   }
 
-  @Test("G27: a successor that cannot load or listen ends with its status, and the old one goes on")
+  @Test("a successor that cannot load or listen ends with its status, and the old one goes on", .rule("gateway.27"))
   func failingSuccessor() async throws {
     let old = try first(["--state", folder.file("state")])
     _ = try folder.write("carabiner: 1\nplugin: []\n", to: "broken.yaml")
@@ -98,13 +99,13 @@ struct TakeOverTests {
     #expect(other.status == 4 && other.errors.contains("(process \(old.processID)) keeps its state"), "\(other.errors)")
   }
 
-  @Test("G27: without a gateway at the socket it ends with status 4")
+  @Test("without a gateway at the socket it ends with status 4", .rule("gateway.27"))
   func noGateway() async throws {
     let run = try await failing([])
     #expect(run.status == 4 && run.errors.contains("no gateway answers at \(socket)"), "\(run.errors)")
   }
 
-  @Test("G27: a commit without the secret of the last offer is refused")
+  @Test("a commit without the secret of the last offer is refused", .rule("gateway.27"))
   func wrongSecret() async throws {
     let old = try first()
     for body in ["{}", #"{"token":"none","process":1}"#] {
@@ -117,7 +118,7 @@ struct TakeOverTests {
   }
 
   @Test(
-    "G27: 20 take-overs under load lose no request, over kept and over new connections",
+    "20 take-overs under load lose no request, over kept and over new connections", .rule("gateway.27"),
     arguments: zip([true, false], [["--http2"], []]))
   func underLoad(isKept: Bool, _ options: [String]) async throws {
     try #require(FileManager.default.isExecutableFile(atPath: Self.wrk), "wrk is not installed")

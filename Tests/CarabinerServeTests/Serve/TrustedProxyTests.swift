@@ -37,7 +37,8 @@ struct TrustedProxyTests {
   private var logged: [String] { ["--access-log", "--log-format", "json", "--access-log-file", log] }
   private var log: String { folder.file("access.log") }
 
-  @Test("G17: behind a trusted proxy the client is the rightmost address that is not one, for the log and the rate")
+  @Test(
+    "behind a trusted proxy the client is the rightmost address that is not one, for the log and the rate", .rule("gateway.17"))
   func trusted() async throws {
     let gateway = try gateway(
       "{trusted-proxies: [127.0.0.0/8, 10.0.0.0/8], limits: {rate: 2/h}}", logged)
@@ -49,7 +50,7 @@ struct TrustedProxyTests {
     #expect(try await waitFor(4, gateway, log) == ["192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.2"])
   }
 
-  @Test("G17: a spoofed field of an untrusted peer changes nothing")
+  @Test("a spoofed field of an untrusted peer changes nothing", .rule("gateway.17"))
   func untrusted() async throws {
     let gateway = try gateway("{trusted-proxies: [10.0.0.0/8], forwarded-fields: true, limits: {rate: 2/h}}", logged)
     func ask(_ field: String) throws -> Int {
@@ -67,7 +68,8 @@ struct TrustedProxyTests {
     }
   }
 
-  @Test("G17: the upstream gets no such fields without forwarded-fields, and continued ones behind a trusted proxy")
+  @Test(
+    "the upstream gets no such fields without forwarded-fields, and continued ones behind a trusted proxy", .rule("gateway.17"))
   func fields() async throws {
     let gateway = try gateway("{trusted-proxies: [127.0.0.1]}")
     let headers = ["X-Forwarded-For: 192.0.2.1", "X-Forwarded-Proto: https", "X-Forwarded-Host: shop.test"]
@@ -98,7 +100,7 @@ struct TrustedProxyTests {
     2,
   ]
 
-  @Test("G17: the address of a PROXY header is the client, in both versions; a connection without one is closed")
+  @Test("the address of a PROXY header is the client, in both versions; a connection without one is closed", .rule("gateway.17"))
   func proxyProtocol() async throws {
     _ = try folder.write(
       """

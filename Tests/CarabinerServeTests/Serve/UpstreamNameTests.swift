@@ -18,7 +18,8 @@ struct UpstreamNameTests {
   }
 
   @Test(
-    "G2, C3: requests go on while a DNS server answers nothing, and reach the new address when it answers",
+    "requests go on while a DNS server answers nothing, and reach the new address when it answers",
+    .rule("gateway.2", "convention.3"),
     .enabled(if: canMount, "needs root, to give the gateway another /etc/resolv.conf"))
   func slowServer() async throws {
     let first = try upstream(host: 1)

@@ -14,7 +14,9 @@ struct UpstreamTests {
       })
   }
 
-  @Test("G13, C4: metrics and status show endpoints, retries and ejections, without secrets and words of clients")
+  @Test(
+    "metrics and status show endpoints, retries and ejections, without secrets and words of clients",
+    .rule("gateway.13", "convention.4"))
   func metrics() async throws {
     let (good, bad) = (try server(), try server("503 Unavailable"))
     let folder = try StoreFolder()
@@ -55,7 +57,7 @@ struct UpstreamTests {
     #expect(!status.contains("ClientsWord"))
   }
 
-  @Test("C2: --endpoint replaces the endpoints of main, and a rule's upstream stays")
+  @Test("--endpoint replaces the endpoints of main, and a rule's upstream stays", .rule("convention.2"))
   func flag() async throws {
     let (flag, main, other) = (try server(), try server(), try server(body: #"{"data":{"a":2}}"#))
     let folder = try StoreFolder()
@@ -72,7 +74,7 @@ struct UpstreamTests {
     #expect(try await gateway.status()["upstreams"]?[0]?["endpoints"]?[0]?["url"] == .string("\(flag.origin)/"))
   }
 
-  @Test("G12: a rule with a path applies to operations at this path, and their lists too")
+  @Test("a rule with a path applies to operations at this path, and their lists too", .rule("gateway.12"))
   func path() async throws {
     let (main, other) = (try server(), try server(body: #"{"data":{"a":2}}"#))
     let folder = try StoreFolder()
@@ -90,7 +92,7 @@ struct UpstreamTests {
     #expect(try RawAnswer("\(open.origin)/public/graphql", body: #"{"query":"{ a }"}"#).text.contains("2"))
   }
 
-  @Test("C1: a reload with another upstream takes it; one with a mistake keeps the old generation")
+  @Test("a reload with another upstream takes it; one with a mistake keeps the old generation", .rule("convention.1"))
   func reload() async throws {
     let (first, second) = (try server(), try server(body: #"{"data":{"a":2}}"#))
     let folder = try StoreFolder()

@@ -50,7 +50,7 @@ struct WatchTests {
     return nil
   }
 
-  @Test("G31: files beside the manifest that it does not name do not count, however often they change")
+  @Test("files beside the manifest that it does not name do not count, however often they change", .rule("gateway.31"))
   func neighbours() async throws {
     let gateway = try await gateway(isWatched: true, ["--watch", "--record", folder.file("traffic.jsonl")])
     // A record or a log under load changes like this. A watch of the whole folder would never find it quiet and never reload.
@@ -83,7 +83,9 @@ struct WatchTests {
     #expect(try stamp(gateway) == "two")
   }
 
-  @Test("G31: record, logs, store and state beside the manifest cause no reload in 10 s under load; a file that it names does")
+  @Test(
+    "record, logs, store and state beside the manifest cause no reload in 10 s under load; a file that it names does",
+    .rule("gateway.31"))
   func ownFiles() async throws {
     _ = try folder.write(
       """

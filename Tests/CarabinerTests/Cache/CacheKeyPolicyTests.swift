@@ -2,9 +2,10 @@ import Carabiner
 import CarabinerSchema
 import CarabinerWire
 import FoundationEssentials
+import TestTools
 import Testing
 
-@Suite("Normalised store: policies (SEMANTICS D1, D7)")
+@Suite("Normalised store: policies")
 struct CacheKeyPolicyTests {
   private static let data = #"{"hero":{"__typename":"Human","id":"1","name":"Luke"}}"#
   private let hero = DynamicOperation.query("{ hero { __typename id name } }")
@@ -38,7 +39,7 @@ struct CacheKeyPolicyTests {
     Case(ages: ["Human": 0], age: 0, isHit: false),
   ]
 
-  @Test("D7: data older than the limit of its type or field is a miss", arguments: cases)
+  @Test("data older than the limit of its type or field is a miss", .rule("store.7"), arguments: cases)
   func maximumAges(_ example: Case) async throws {
     let store = try await store(
       CacheKeyPolicy(maximumAges: example.ages, defaultMaximumAge: example.fallback), age: example.age)
@@ -53,7 +54,7 @@ struct CacheKeyPolicyTests {
     """
 
   @Test(
-    "D1: key fields of an interface are those of the types that implement it and have none of their own",
+    "key fields of an interface are those of the types that implement it and have none of their own", .rule("store.1"),
     arguments: [
       (["Node": ["uid"]], "Dog", "Dog:u"), (["Node": ["uid"]], "Cat", "Cat:u"), (["Node": ["uid"]], "Owner", "Owner:1"),
       (["Node": ["uid"], "Cat": ["id"]], "Cat", "Cat:1"), (["Node": ["uid"], "Cat": []], "Cat", "QUERY_ROOT.pet"),
@@ -67,7 +68,7 @@ struct CacheKeyPolicyTests {
     #expect(try await store.keys().sorted() == [key, "QUERY_ROOT"].sorted())
   }
 
-  @Test("K14: key fields of an interface are added where its objects are selected")
+  @Test("key fields of an interface are added where its objects are selected", .rule("detail.14"))
   func completedInterface() throws {
     let policy = CacheKeyPolicy(keyFields: ["Node": ["uid"]], schema: try Schema(parsing: Self.animals))
     for (type, fields) in [("Dog", ["uid"]), ("Node", ["uid"]), ("Owner", ["id"])] {
@@ -75,7 +76,7 @@ struct CacheKeyPolicyTests {
     }
   }
 
-  @Test("D7: a value that comes again is young again, although it did not change")
+  @Test("a value that comes again is young again, although it did not change", .rule("store.7"))
   func refreshed() async throws {
     let store = try await store(CacheKeyPolicy(defaultMaximumAge: 10), age: 11)
     #expect(try await store.load(hero) == nil)
@@ -83,7 +84,7 @@ struct CacheKeyPolicyTests {
     #expect(try await store.load(hero) != nil)
   }
 
-  @Test("D7: a response that is kept whole ages too")
+  @Test("a response that is kept whole ages too", .rule("store.7"))
   func wholeResponse() async throws {
     let store = ApolloStore(policy: CacheKeyPolicy(defaultMaximumAge: 0))
     try await store.publish(#"{"a":1}"#, for: .query("{ broken"))
@@ -111,7 +112,7 @@ struct CacheKeyPolicyTests {
     #expect(try await store.data(.query(#"{ book(isbn: 7, shelf: "a+") { isbn } }"#)) == ["book": ["isbn": 7]])
   }
 
-  @Test("D6: a cache with a limit of bytes keeps the records used last")
+  @Test("a cache with a limit of bytes keeps the records used last", .rule("store.6"))
   func byteLimit() async throws {
     let cache = InMemoryNormalizedCache(maximumBytes: 20_000)
     let value = Data(repeating: UInt8(ascii: "1"), count: 1000)
@@ -124,7 +125,8 @@ struct CacheKeyPolicyTests {
     #expect(try await cache.records(forKeys: ["0", "1", "99"]).map { $0 != nil } == [true, false, true])
   }
 
-  @Test("D6: a root with 20,000 fields is written and read in little time, and its replaced values leave no garbage")
+  @Test(
+    "a root with 20,000 fields is written and read in little time, and its replaced values leave no garbage", .rule("store.6"))
   func wideRoot() async throws {
     let store = ApolloStore(cache: InMemoryNormalizedCache(maximumFields: 50_000))
     let document = "query($n: Int) { f(n: $n) }"

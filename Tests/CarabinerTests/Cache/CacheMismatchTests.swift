@@ -1,9 +1,10 @@
 import Carabiner
 import CarabinerWire
 import FoundationEssentials
+import TestTools
 import Testing
 
-@Suite("Cached results that do not fit, and requests on their way to the cache (SEMANTICS K4, K6, K7)")
+@Suite("Cached results that do not fit, and requests on their way to the cache")
 struct CacheMismatchTests {
   private struct StrictQuery: GraphQLQuery {
     struct Data: Decodable, Sendable, Equatable {
@@ -24,7 +25,7 @@ struct CacheMismatchTests {
     return try .testing(transport, store: store)
   }
 
-  @Test("K4: cacheFirst asks the network if what is cached does not fit", arguments: unfit)
+  @Test("cacheFirst asks the network if what is cached does not fit", .rule("detail.4"), arguments: unfit)
   func cacheFirst(_ cached: String) async throws {
     let transport = RecordingTransport(json: heroJSON)
     let response = try await client(cached, transport).fetch(query: StrictQuery(), cachePolicy: .cacheFirst)
@@ -32,7 +33,7 @@ struct CacheMismatchTests {
     #expect(transport.requests.count == 1)
   }
 
-  @Test("K4: cacheAndNetwork does not return data that does not fit", arguments: unfit)
+  @Test("cacheAndNetwork does not return data that does not fit", .rule("detail.4"), arguments: unfit)
   func cacheAndNetwork(_ cached: String) async throws {
     var sources: [GraphQLResponse<StrictQuery>.Source] = []
     for try await response in try await client(cached, RecordingTransport(json: heroJSON)).fetch(
@@ -43,7 +44,7 @@ struct CacheMismatchTests {
     #expect(sources == [.server])
   }
 
-  @Test("K4: cacheOnly throws what does not fit", arguments: unfit)
+  @Test("cacheOnly throws what does not fit", .rule("detail.4"), arguments: unfit)
   func cacheOnly(_ cached: String) async throws {
     let transport = RecordingTransport(json: heroJSON)
     let error = await #expect(throws: ResponseParsingError.self) {
@@ -53,7 +54,7 @@ struct CacheMismatchTests {
     #expect(transport.requests.isEmpty)
   }
 
-  @Test("K4: networkFirst throws the network's error if what is cached does not fit", arguments: unfit)
+  @Test("networkFirst throws the network's error if what is cached does not fit", .rule("detail.4"), arguments: unfit)
   func networkFirst(_ cached: String) async throws {
     let refused = TransportError(.cannotConnect, "connection refused", url: "")
     await #expect(throws: TransportError.self) {
@@ -62,7 +63,7 @@ struct CacheMismatchTests {
     }
   }
 
-  @Test("K4: cacheOnly throws a read error, the other policies ask the network")
+  @Test("cacheOnly throws a read error, the other policies ask the network", .rule("detail.4"))
   func readErrors() async throws {
     let store = ApolloStore()
     let broken = Record(key: "QUERY_ROOT", fields: ["hero": Data(#"{"no":"reference"}"#.utf8)])
@@ -75,7 +76,7 @@ struct CacheMismatchTests {
     #expect(try await client.fetch(query: HeroQuery(), cachePolicy: .cacheFirst).source == .server)
   }
 
-  @Test("K6: a retry with the document after the cached result does not return that result again")
+  @Test("a retry with the document after the cached result does not return that result again", .rule("detail.6"))
   func retryAfterCachedResult() async throws {
     let store = ApolloStore()
     try await store.publish(#"{"hero":{"name":"cached"}}"#, for: .query("{ hero { name } }"))
@@ -123,7 +124,9 @@ struct CacheMismatchTests {
     }
   }
 
-  @Test("K7: whether and for which request a result is written is what interceptors made of it", arguments: [true, false])
+  @Test(
+    "whether and for which request a result is written is what interceptors made of it", .rule("detail.7"),
+    arguments: [true, false])
   func writeFlag(_ writes: Bool) async throws {
     let journal = Journal()
     let client = try ApolloClient.testing(

@@ -5,7 +5,7 @@ import Synchronization
 import TestTools
 import Testing
 
-@Suite("Cache policies (SEMANTICS C)")
+@Suite("Cache policies")
 struct CachePolicyTests {
   private let store = ApolloStore()
   private static let cachedJSON = #"{"data":{"hero":{"name":"cached"}}}"#
@@ -86,7 +86,7 @@ struct CachePolicyTests {
     #expect(transport.requests.count == 2)
   }
 
-  @Test("C1: a cache that cannot be written is counted and the result is delivered")
+  @Test("a cache that cannot be written is counted and the result is delivered", .rule("cache-policy.1"))
   func failingWrite() async throws {
     struct Broken: NormalizedCache {
       struct Full: Error {}
@@ -104,7 +104,7 @@ struct CachePolicyTests {
     #expect(log.writeFailures == 1)
   }
 
-  @Test("C2: null data is not written, and errors with data are")
+  @Test("null data is not written, and errors with data are", .rule("cache-policy.2"))
   func whatIsWritten() async throws {
     _ = try await client(RecordingTransport(json: #"{"data":null,"errors":[{"message":"no"}]}"#)).fetch(
       query: HeroQuery(), cachePolicy: .networkOnly)
@@ -116,7 +116,7 @@ struct CachePolicyTests {
     #expect(!stored.hasErrors, "errors belong to a response, not to the records made of it")
   }
 
-  @Test("C3: a fetch of one value returns the first and does not ask for more")
+  @Test("a fetch of one value returns the first and does not ask for more", .rule("cache-policy.3"))
   func firstOnly() async throws {
     try await fill()
     let transport = RecordingTransport(json: heroJSON)
@@ -125,7 +125,7 @@ struct CachePolicyTests {
     #expect(transport.requests.isEmpty)
   }
 
-  @Test("C3: further results of a server after the first one are discarded")
+  @Test("further results of a server after the first one are discarded", .rule("cache-policy.3"))
   func restIsDiscarded() async throws {
     let open = OpenConnections()
     let transport = RecordingTransport { request, _ in
@@ -147,7 +147,7 @@ struct CachePolicyTests {
     #expect(await eventually { open.count == 0 })
   }
 
-  @Test("D2: a response answers the document and the variables that were sent, and is kept as an answer to these")
+  @Test("a response answers the document and the variables that were sent, and is kept as an answer to these", .rule("store.2"))
   func wireOverrides() async throws {
     struct Rewriter: GraphQLInterceptor {
       func intercept<Request: GraphQLRequest>(

@@ -1,9 +1,10 @@
 import Carabiner
 import CarabinerWire
 import FoundationEssentials
+import TestTools
 import Testing
 
-@Suite("Deferred fragments and the cache (SEMANTICS K10)", .timeLimit(.minutes(1)))
+@Suite("Deferred fragments and the cache", .timeLimit(.minutes(1)))
 struct DeferredCacheTests {
   private let store = ApolloStore()
   private let query = DynamicOperation.query(
@@ -22,7 +23,7 @@ struct DeferredCacheTests {
     PendingFragment(label: label, path: ["heroes", .number(JSONNumber(index))])
   }
 
-  @Test("K10: the rest is a hit, and each deferred fragment that is missing is pending, with its label and path")
+  @Test("the rest is a hit, and each deferred fragment that is missing is pending, with its label and path", .rule("detail.10"))
   func pendingFragments() async throws {
     try await store.publish(heroes(hero(1), hero(2)), for: .query("{ heroes { __typename id name } version }"))
     let bare = try #require(try await store.load(query))
@@ -31,7 +32,7 @@ struct DeferredCacheTests {
     #expect(!bare.hasNext)
   }
 
-  @Test("K10: only the fragments that lack something are pending, wherever below them it is")
+  @Test("only the fragments that lack something are pending, wherever below them it is", .rule("detail.10"))
   func onlyWhatLacks() async throws {
     let home = #","home":{"planet":"P"}"#
     let whole = #","friends":[{"__typename":"Hero","id":3,"name":"C"}]"#
@@ -47,7 +48,7 @@ struct DeferredCacheTests {
     #expect(try complete.data?["heroes"]?[1]?["friends"]?[0]?["name"] == "D")
   }
 
-  @Test("K10: a removed object of a deferred fragment makes that fragment pending, and one of the rest is a miss")
+  @Test("a removed object of a deferred fragment makes that fragment pending, and one of the rest is a miss", .rule("detail.10"))
   func removedObject() async throws {
     try await store.publish(
       heroes(hero(1, #","friends":[\#(hero(3))],"home":null"#)), for: plain)
@@ -58,7 +59,7 @@ struct DeferredCacheTests {
     #expect(try await store.load(query) == nil)
   }
 
-  @Test("K10: a missing field that is not deferred is a miss")
+  @Test("a missing field that is not deferred is a miss", .rule("detail.10"))
   func missingElsewhere() async throws {
     try await store.publish(
       #"{"heroes":[\#(hero(1))]}"#, for: .query("{ heroes { __typename id name } }"))
@@ -66,7 +67,7 @@ struct DeferredCacheTests {
   }
 
   @Test(
-    "K10: only the fields that a deferred fragment adds to a field are pending",
+    "only the fields that a deferred fragment adds to a field are pending", .rule("detail.10"),
     arguments: [
       "{ hero { id friends { id } ... @defer(label: \"more\") { friends { name } } } }",
       "{ hero { id ... @defer(label: \"more\") { friends { name } } friends { id } } }",
@@ -80,7 +81,9 @@ struct DeferredCacheTests {
     #expect(try response.data == json(data))
   }
 
-  @Test("K10: a fragment that belongs to two places is pending where it lacks something, nested ones with the outer one")
+  @Test(
+    "a fragment that belongs to two places is pending where it lacks something, nested ones with the outer one",
+    .rule("detail.10"))
   func nested() async throws {
     let document = DynamicOperation.query(
       """
@@ -97,7 +100,7 @@ struct DeferredCacheTests {
   }
 
   @Test(
-    "K10: the condition of a defer decides whether its fragment may be missing",
+    "the condition of a defer decides whether its fragment may be missing", .rule("detail.10"),
     arguments: [
       ("true", [:], true), ("false", [:], false), ("$late", ["late": true], true), ("$late", ["late": false], false),
       ("$late", [:], true),
@@ -108,7 +111,9 @@ struct DeferredCacheTests {
     #expect((try await store.load(DynamicOperation.query(document, variables)) != nil) == isHit)
   }
 
-  @Test("K10: a type condition inside a deferred fragment that has not arrived yet is not taken for one that does not apply")
+  @Test(
+    "a type condition inside a deferred fragment that has not arrived yet is not taken for one that does not apply",
+    .rule("detail.10"))
   func typeConditionInside() async throws {
     let query = DynamicOperation.query("{ hero { id ... @defer { ... on Human { height } } } }")
     try await store.publish(#"{"hero":{"id":1}}"#, for: query)
@@ -123,7 +128,8 @@ struct DeferredCacheTests {
   ]
 
   @Test(
-    "K10: a policy that may ask the network returns the cached data and then the server's results; cacheOnly returns the cached data",
+    "a policy that may ask the network returns the cached data and then the server's results; cacheOnly returns the cached data",
+    .rule("detail.10"),
     arguments: [
       (CachePolicy.cacheFirst, [true, true, false]), (.cacheAndNetwork, [true, true, false]), (.cacheOnly, [false]),
     ])
@@ -146,7 +152,7 @@ struct DeferredCacheTests {
     }
   }
 
-  @Test("K10: when the network fails, networkFirst returns the cached data")
+  @Test("when the network fails, networkFirst returns the cached data", .rule("detail.10"))
   func networkFailure() async throws {
     try await store.publish(heroes(hero(1)), for: .query("{ heroes { __typename id name } version }"))
     let transport = RecordingTransport { _, _ in throw TransportError(.cannotConnect, "nothing listens there", url: "") }
@@ -157,7 +163,7 @@ struct DeferredCacheTests {
     #expect(!response.hasNext)
   }
 
-  @Test("K10: a retry after the cached result does not return it again")
+  @Test("a retry after the cached result does not return it again", .rule("detail.10"))
   func retry() async throws {
     try await store.publish(heroes(hero(1)), for: .query("{ heroes { __typename id name } version }"))
     let transport = RecordingTransport { request, number in
@@ -171,7 +177,7 @@ struct DeferredCacheTests {
     #expect(sources == ["cache", "server"])
   }
 
-  @Test("K10: a watcher that only reads the store returns the cached data, and the fragment once it is written")
+  @Test("a watcher that only reads the store returns the cached data, and the fragment once it is written", .rule("detail.10"))
   func watcher() async throws {
     try await store.publish(heroes(hero(1)), for: .query("{ heroes { __typename id name } version }"))
     var results = store.watch(query).makeAsyncIterator()

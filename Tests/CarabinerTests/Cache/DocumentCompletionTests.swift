@@ -2,9 +2,10 @@ import Carabiner
 import CarabinerSchema
 import CarabinerWire
 import FoundationEssentials
+import TestTools
 import Testing
 
-@Suite("Documents of typed operations include the fields that the store needs (SEMANTICS K14)")
+@Suite("Documents of typed operations include the fields that the store needs")
 struct DocumentCompletionTests {
   private struct AnyQuery: GraphQLQuery {
     struct Data: Decodable, Sendable {}
@@ -38,7 +39,7 @@ struct DocumentCompletionTests {
   private func printed(_ document: String) throws -> String { try GraphQLDocument(parsing: document).description }
 
   @Test(
-    "K14: without a schema __typename is added to the selection set of each field",
+    "without a schema __typename is added to the selection set of each field", .rule("detail.14"),
     arguments: [
       ("{ a { b { c } } }", "{ a { b { c __typename } __typename } }"),
       (
@@ -63,7 +64,7 @@ struct DocumentCompletionTests {
   }
 
   @Test(
-    "K14: with a schema the key fields of each type are added where the type has them",
+    "with a schema the key fields of each type are added where the type has them", .rule("detail.14"),
     arguments: [
       ("{ hero { name } }", "{ hero { name __typename id } }"),
       (
@@ -80,7 +81,7 @@ struct DocumentCompletionTests {
     #expect(try printed(try #require(try await sent(document, policy: policy))) == printed(expected))
   }
 
-  @Test("K14: without a schema fragments on a type get the key fields that a policy names for it")
+  @Test("without a schema fragments on a type get the key fields that a policy names for it", .rule("detail.14"))
   func namedKeyFields() async throws {
     let policy = CacheKeyPolicy(keyFields: ["Book": ["isbn"]])
     let sent = try #require(try await sent("{ a { ... on Book { title } ... on Film { title } } }", policy: policy))
@@ -88,13 +89,13 @@ struct DocumentCompletionTests {
   }
 
   @Test(
-    "K14: a document that is complete, invalid or must not be changed is sent unchanged",
+    "a document that is complete, invalid or must not be changed is sent unchanged", .rule("detail.14"),
     arguments: [("{ a  }", true), ("{ a { __typename   b } }", true), ("{ broken", true), ("{ a {b} }", false)])
   func untouched(_ document: String, _ completes: Bool) async throws {
     #expect(try await sent(document, wireOptions: WireOptions(completesDocuments: completes)) == document)
   }
 
-  @Test("K14: a dynamic operation is sent as it is")
+  @Test("a dynamic operation is sent as it is", .rule("detail.14"))
   func dynamicOperations() async throws {
     let transport = RecordingTransport(json: #"{"data":{"a":{"b":1}}}"#)
     for try await _ in try ApolloClient.testing(transport).results(of: DynamicOperation(document: "{ a {b} }")) {}
@@ -102,7 +103,7 @@ struct DocumentCompletionTests {
     #expect(try JSONValue(parsing: [UInt8](body))["query"] == "{ a {b} }")
   }
 
-  @Test("K14: typed results of a completed document are objects of the store, and watchers see their changes")
+  @Test("typed results of a completed document are objects of the store, and watchers see their changes", .rule("detail.14"))
   func watched() async throws {
     let store = ApolloStore(policy: CacheKeyPolicy(schema: try Schema(parsing: Self.schema)))
     let transport = RecordingTransport(json: #"{"data":{"hero":{"name":"R2-D2","__typename":"Droid","id":"1"}}}"#)

@@ -1,8 +1,9 @@
 import Carabiner
 import CarabinerWire
+import TestTools
 import Testing
 
-@Suite("Normalised store: fields that find their objects (SEMANTICS K16)")
+@Suite("Normalised store: fields that find their objects")
 struct FieldResolverTests {
   private let books = #"{"books":[{"__typename":"Book","shelf":"A","isbn":1},{"__typename":"Book","shelf":"A","isbn":2}]}"#
 
@@ -16,7 +17,7 @@ struct FieldResolverTests {
   }
 
   @Test(
-    "K16: arguments may be members of input objects",
+    "arguments may be members of input objects", .rule("detail.16"),
     arguments: [
       (#"{ book(input: {place: {shelf: "A"}, isbn: 2}) { isbn } }"#, "{}"),
       ("query($in: In) { book(input: $in) { isbn } }", #"{"in":{"isbn":2,"place":{"shelf":"A"}}}"#),
@@ -29,7 +30,7 @@ struct FieldResolverTests {
   }
 
   @Test(
-    "K16: a path that leads nowhere is a miss",
+    "a path that leads nowhere is a miss", .rule("detail.16"),
     arguments: [
       "{ book { isbn } }", "{ book(input: 7) { isbn } }", "{ book(input: {isbn: 2}) { isbn } }",
       #"{ book(input: {isbn: null, place: {shelf: "A"}}) { isbn } }"#,
@@ -41,7 +42,7 @@ struct FieldResolverTests {
   }
 
   @Test(
-    "K16: a list beside another argument is a list of objects",
+    "a list beside another argument is a list of objects", .rule("detail.16"),
     arguments: [
       (#"{ some(shelf: "A", isbns: [2, 1]) { isbn } }"#, #"[{"isbn":2},{"isbn":1}]"#),
       (#"{ some(shelf: "A", isbns: []) { isbn } }"#, "[]"),
@@ -52,14 +53,14 @@ struct FieldResolverTests {
     #expect(try await store.data(.query(document)) == expected.map { .object(["some": try json($0)]) })
   }
 
-  @Test("K16: the members of a list of input objects are a list")
+  @Test("the members of a list of input objects are a list", .rule("detail.16"))
   func listOfObjects() async throws {
     let store = try await store(["Query.some": .init(type: "Book", keyArguments: ["shelf", "inputs.isbn"])])
     let query = DynamicOperation.query(#"{ some(shelf: "A", inputs: [{isbn: 1}, {isbn: 2}]) { isbn } }"#)
     #expect(try await store.data(query) == (try json(#"{"some":[{"isbn":1},{"isbn":2}]}"#)))
   }
 
-  @Test("K16: a function in Swift finds objects too, where there is no policy")
+  @Test("a function in Swift finds objects too, where there is no policy", .rule("detail.16"))
   func function() async throws {
     let resolver = FieldResolver { field in
       switch (field.type, field.name) {

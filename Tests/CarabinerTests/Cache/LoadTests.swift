@@ -1,14 +1,15 @@
 import Carabiner
 import CarabinerWire
 import FoundationEssentials
+import TestTools
 import Testing
 
-@Suite("Normalised store: loading (SEMANTICS D3)")
+@Suite("Normalised store: loading")
 struct LoadTests {
   private let store = ApolloStore()
 
   @Test(
-    "D3: a missing field is a miss, at the root, in an object and in a list",
+    "a missing field is a miss, at the root, in an object and in a list", .rule("store.3"),
     arguments: [
       "{ hero { name } }", "{ hero { id } other }", "{ list { a b } }", "{ hero(x: 1) { id } }",
     ])
@@ -19,7 +20,7 @@ struct LoadTests {
     #expect(try await store.data(.query(document)) == nil)
   }
 
-  @Test("D3: null is a value")
+  @Test("null is a value", .rule("store.3"))
   func null() async throws {
     let query = DynamicOperation.query("{ hero { id friends { name } } a }")
     let data = #"{"hero":{"id":null,"friends":[null,{"name":null}]},"a":null}"#
@@ -27,7 +28,7 @@ struct LoadTests {
     #expect(try await store.data(query) == json(data))
   }
 
-  @Test("D3: a field the server left out is a miss and not null")
+  @Test("a field the server left out is a miss and not null", .rule("store.3"))
   func leftOut() async throws {
     let query = DynamicOperation.query("{ a b }")
     try await store.publish(#"{"a":1}"#, for: query)
@@ -35,7 +36,7 @@ struct LoadTests {
     #expect(try await store.data(.query("{ a }")) == ["a": 1])
   }
 
-  @Test("D3: null where the type has no null is an error")
+  @Test("null where the type has no null is an error", .rule("store.3"))
   func nullForNonNull() async throws {
     struct Strict: GraphQLQuery {
       struct Data: Codable, Sendable { var name: String }
@@ -48,7 +49,7 @@ struct LoadTests {
     #expect(error?.code == .dataMismatch)
   }
 
-  @Test("D3: the operation of one query reads what another wrote, newer values winning")
+  @Test("the operation of one query reads what another wrote, newer values winning", .rule("store.3"))
   func acrossOperations() async throws {
     try await store.publish(
       #"{"hero":{"__typename":"H","id":1,"name":"old"}}"#, for: .query("{ hero { __typename id name } }"))
@@ -57,7 +58,7 @@ struct LoadTests {
     #expect(try await store.data(.query("{ hero { name mass } }")) == ["hero": ["name": "new", "mass": 3]])
   }
 
-  @Test("D3: an object whose record was removed is a miss")
+  @Test("an object whose record was removed is a miss", .rule("store.3"))
   func danglingReference() async throws {
     let query = DynamicOperation.query("{ hero { __typename id } }")
     try await store.publish(#"{"hero":{"__typename":"H","id":1}}"#, for: query)
@@ -65,7 +66,7 @@ struct LoadTests {
     #expect(try await store.data(query) == nil)
   }
 
-  @Test("D3: a record that holds no reference where one must be is an error that names it")
+  @Test("a record that holds no reference where one must be is an error that names it", .rule("store.3"))
   func malformed() async throws {
     try await store.publish(
       records: RecordSet([Record(key: "QUERY_ROOT", fields: ["hero": Data(#"{"name":1}"#.utf8)])]))
@@ -74,7 +75,7 @@ struct LoadTests {
     #expect(error?.message.contains("QUERY_ROOT") == true)
   }
 
-  @Test("D3: fields come back in the order they were asked for, whatever order the server chose")
+  @Test("fields come back in the order they were asked for, whatever order the server chose", .rule("store.3"))
   func order() async throws {
     let query = DynamicOperation.query("{ a b { c d } e }")
     try await store.publish(#"{"e":5,"b":{"d":4,"c":3},"a":1}"#, for: query)

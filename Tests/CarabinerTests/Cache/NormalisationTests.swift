@@ -1,13 +1,14 @@
 import Carabiner
 import CarabinerWire
 import FoundationEssentials
+import TestTools
 import Testing
 
-@Suite("Normalised store: records and keys (SEMANTICS D1, D2)")
+@Suite("Normalised store: records and keys")
 struct NormalisationTests {
   private let store = ApolloStore()
 
-  @Test("D1: an object with an id is one record under its type and id, whatever refers to it")
+  @Test("an object with an id is one record under its type and id, whatever refers to it", .rule("store.1"))
   func objectKeys() async throws {
     let query = DynamicOperation.query("{ hero { __typename id name friends { __typename id name } } }")
     try await store.publish(
@@ -18,7 +19,7 @@ struct NormalisationTests {
     #expect(try await store.record("Droid:1")?["friends"] == json(##"[{"$ref":"Human:2"},null,{"$ref":"Droid:1"}]"##))
   }
 
-  @Test("D1: an object without a key is kept under its path, its parts under its parent's key")
+  @Test("an object without a key is kept under its path, its parts under its parent's key", .rule("store.1"))
   func pathKeys() async throws {
     let query = DynamicOperation.query("{ hero { name friends { name } } grid(x: 1) { v } ship { __typename id dock { name } } }")
     try await store.publish(
@@ -33,7 +34,7 @@ struct NormalisationTests {
   }
 
   @Test(
-    "D1: roots are named by the kind of the operation",
+    "roots are named by the kind of the operation", .rule("store.1"),
     arguments: [
       ("query", GraphQLOperationType.query, "QUERY_ROOT"), ("mutation", .mutation, "MUTATION_ROOT"),
       ("subscription", .subscription, "SUBSCRIPTION_ROOT"),
@@ -43,7 +44,7 @@ struct NormalisationTests {
     #expect(try await store.keys() == [root])
   }
 
-  @Test("D1: several key fields are joined with + and escaped, so that no two objects share a key")
+  @Test("several key fields are joined with + and escaped, so that no two objects share a key", .rule("store.1"))
   func severalKeyFields() async throws {
     let store = ApolloStore(policy: CacheKeyPolicy(keyFields: ["Book": ["shelf", "isbn"], "Note": []]))
     let query = DynamicOperation.query("{ books { __typename i: isbn shelf } note { __typename id } }")
@@ -54,7 +55,7 @@ struct NormalisationTests {
       try await store.keys() == [#"Book:a+b\+c"#, #"Book:a\+b+c"#, #"Book:x\\y+9"#, "QUERY_ROOT", "QUERY_ROOT.note"])
   }
 
-  @Test("D1: an id that is null, missing or an object gives no key")
+  @Test("an id that is null, missing or an object gives no key", .rule("store.1"))
   func unusableIDs() async throws {
     let query = DynamicOperation.query("{ a { __typename id } b { __typename id } c { __typename id } }")
     try await store.publish(
@@ -62,7 +63,7 @@ struct NormalisationTests {
     #expect(try await store.keys() == ["QUERY_ROOT", "QUERY_ROOT.a", "QUERY_ROOT.b", "QUERY_ROOT.c"])
   }
 
-  @Test("D1: keys with quotes, backslashes and other alphabets survive")
+  @Test("keys with quotes, backslashes and other alphabets survive", .rule("store.1"))
   func oddKeys() async throws {
     let query = DynamicOperation.query("{ hero { __typename id name } }")
     let data = #"{"hero":{"__typename":"T","id":"a\"b\\c\u00e9\n","name":"\u0041"}}"#
@@ -72,7 +73,7 @@ struct NormalisationTests {
   }
 
   @Test(
-    "D2: arguments are part of a field's key, sorted and unambiguous",
+    "arguments are part of a field's key, sorted and unambiguous", .rule("store.2"),
     arguments: [
       ("f(b: {k: 1, a: [2, null]}, a: \"x\")", "f(a:x,b:[a:[2,null],k:1])"),
       ("f(a: JEDI)", "f(a:JEDI)"), ("f(a: \"JEDI\")", "f(a:JEDI)"), ("f(a: \"1\")", #"f(a:"1")"#), ("f(a: 1)", "f(a:1)"),
@@ -84,7 +85,7 @@ struct NormalisationTests {
     #expect(try await store.record("QUERY_ROOT") == .object([key: 1]))
   }
 
-  @Test("D2: variables and their defaults are in a key as their values")
+  @Test("variables and their defaults are in a key as their values", .rule("store.2"))
   func variables() async throws {
     let document = "query($a: Int = 5, $b: String, $c: In) { f(a: $a, b: $b, c: $c) }"
     try await store.publish(#"{"f":1}"#, for: .query(document))
@@ -94,7 +95,7 @@ struct NormalisationTests {
     #expect(try await store.data(.query(document, ["a": 7])) == nil)
   }
 
-  @Test("D2: aliases do not matter")
+  @Test("aliases do not matter", .rule("store.2"))
   func aliases() async throws {
     try await store.publish(
       #"{"one":{"t":"Human","key":"1","n":"Luke"},"two":2}"#,
@@ -103,7 +104,7 @@ struct NormalisationTests {
     #expect(try await store.data(.query("{ hero(e: A) { name } x: hero2 }")) == ["hero": ["name": "Luke"], "x": 2])
   }
 
-  @Test("D2: @include and @skip are respected with variables, defaults and constants, on fields and fragments")
+  @Test("@include and @skip are respected with variables, defaults and constants, on fields and fragments", .rule("store.2"))
   func conditions() async throws {
     let document = """
       query($x: Boolean = true, $y: Boolean!) {
@@ -120,7 +121,7 @@ struct NormalisationTests {
     #expect(try await store.data(.query(document, ["x": false, "y": true])) == ["a": 1, "f": 6, "g": 7])
   }
 
-  @Test("D2: fields of one name are merged with all that is asked of them")
+  @Test("fields of one name are merged with all that is asked of them", .rule("store.2"))
   func merging() async throws {
     let document = "{ hero { name } ...F hero { id __typename } } fragment F on Query { hero { friends { name } } }"
     let data = #"{"hero":{"name":"R2","friends":[{"name":"Luke"}],"id":1,"__typename":"Droid"}}"#
@@ -129,7 +130,7 @@ struct NormalisationTests {
     #expect(try await store.data(.query(document)) == json(data))
   }
 
-  @Test("D2: a recursive fragment goes as deep as the response, and one directly within itself ends")
+  @Test("a recursive fragment goes as deep as the response, and one directly within itself ends", .rule("store.2"))
   func recursiveFragments() async throws {
     let document = "{ node { ...N } } fragment N on Node { v next { ...N } ...N }"
     try await store.publish(#"{"node":{"v":1,"next":{"v":2,"next":{"v":3,"next":null}}}}"#, for: .query(document))

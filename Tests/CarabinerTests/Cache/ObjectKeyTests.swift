@@ -2,7 +2,7 @@ import Carabiner
 import CarabinerWire
 import Testing
 
-@Suite("Normalised store: keys of objects by a function (SEMANTICS-OLDER J0.14)")
+@Suite("Normalised store: keys of objects by a function")
 struct ObjectKeyTests {
   private static let isbn = ObjectKeyFunction { $0["isbn"]?.string }
 
@@ -10,7 +10,7 @@ struct ObjectKeyTests {
     ApolloStore(policy: CacheKeyPolicy(defaultKeyFields: keyFields, objectKey: function))
   }
 
-  @Test("J0.14: the text of the function is the whole key, and nil means the path")
+  @Test("the text of the function is the whole key, and nil means the path")
   func wholeKey() async throws {
     let store = store()
     let query = DynamicOperation.query("{ book { __typename isbn author { name } } }")
@@ -19,7 +19,7 @@ struct ObjectKeyTests {
     #expect(try await store.data(query) == json(#"{"book":{"__typename":"Book","isbn":"x-1","author":{"name":"Lem"}}}"#))
   }
 
-  @Test("J0.14: an object that has a key by its key fields keeps it", arguments: [["id"], []])
+  @Test("an object that has a key by its key fields keeps it", arguments: [["id"], []])
   func keyFieldsWin(keyFields: [String]) async throws {
     let store = store(keyFields: keyFields)
     try await store.publish(
@@ -27,7 +27,7 @@ struct ObjectKeyTests {
     #expect(try await store.keys() == ["QUERY_ROOT", keyFields.isEmpty ? "x-1" : "Book:7"].sorted())
   }
 
-  @Test("J0.14: the function is asked once for each object but the root, and sees the names of the response")
+  @Test("the function is asked once for each object but the root, and sees the names of the response")
   func objects() async throws {
     let journal = Journal()
     let function = ObjectKeyFunction { object in
@@ -44,7 +44,7 @@ struct ObjectKeyTests {
       ])
   }
 
-  @Test("J0.14: operations that select an object under other names share its record, and watchers see the change")
+  @Test("operations that select an object under other names share its record, and watchers see the change")
   func shared() async throws {
     let store = store(ObjectKeyFunction { ($0["isbn"] ?? $0["code"])?.string })
     let query = DynamicOperation.query("{ book { isbn title } }")
@@ -57,7 +57,7 @@ struct ObjectKeyTests {
     #expect(try await store.keys() == ["QUERY_ROOT", "x-1"])
   }
 
-  @Test("J0.14: transactions ask the function too, and may write an object in part")
+  @Test("transactions ask the function too, and may write an object in part")
   func transactions() async throws {
     let store = store()
     let query = DynamicOperation.query("{ book { isbn title } }")
@@ -67,7 +67,7 @@ struct ObjectKeyTests {
     #expect(try await store.record("x-2") == json(#"{"isbn":"x-2"}"#))
   }
 
-  @Test("J0.14: a deeply nested response gives the function its whole object")
+  @Test("a deeply nested response gives the function its whole object")
   func deep() async throws {
     let depth = JSONLimits.defaultMaximumDepth - 3
     let nested = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
@@ -79,7 +79,7 @@ struct ObjectKeyTests {
     #expect(try await store.keys() == ["QUERY_ROOT", "deep"])
   }
 
-  @Test("J0.14: policies with copies of one function are equal, and those with two functions are not")
+  @Test("policies with copies of one function are equal, and those with two functions are not")
   func equality() {
     #expect(CacheKeyPolicy(objectKey: Self.isbn) == CacheKeyPolicy(objectKey: Self.isbn))
     #expect(CacheKeyPolicy(objectKey: Self.isbn).hashValue == CacheKeyPolicy(objectKey: Self.isbn).hashValue)

@@ -1,9 +1,10 @@
 import Carabiner
 import CarabinerWire
 import FoundationEssentials
+import TestTools
 import Testing
 
-@Suite("Normalised store: local changes (SEMANTICS K11, K13, K15)")
+@Suite("Normalised store: local changes")
 struct ObjectTransactionTests {
   private struct ProfileQuery: GraphQLQuery {
     struct Data: Codable, Sendable, Equatable {
@@ -47,7 +48,7 @@ struct ObjectTransactionTests {
     try await store.publish(#"{"me":{"__typename":"User","id":"1","name":"Ann"}}"#, for: .query("{ me { __typename id name } }"))
   }
 
-  @Test("K11: an update works although optional fields were never fetched")
+  @Test("an update works although optional fields were never fetched", .rule("detail.11"))
   func optionalFields() async throws {
     try await fill()
     #expect(try await store.load(ProfileQuery()) == nil)
@@ -64,14 +65,14 @@ struct ObjectTransactionTests {
     #expect(try await store.data(.query("{ me { nickname home { planet } } }"))?["me"]?["home"]?["planet"] == "Mars")
   }
 
-  @Test("K11: an update without the data of a field that must be there changes nothing")
+  @Test("an update without the data of a field that must be there changes nothing", .rule("detail.11"))
   func requiredFields() async throws {
     try await store.publish(#"{"me":{"__typename":"User","id":"1"}}"#, for: .query("{ me { __typename id } }"))
     #expect(try await store.update(ProfileQuery()) { (_: inout ProfileQuery.Data) in Issue.record("called") } == false)
     #expect(try await ApolloStore().update(ProfileQuery()) { (_: inout ProfileQuery.Data) in Issue.record("called") } == false)
   }
 
-  @Test("K13: a property that is set to nil is null in the store, in operations and in fragments")
+  @Test("a property that is set to nil is null in the store, in operations and in fragments", .rule("detail.13"))
   func setToNil() async throws {
     try await store.write(
       ["me": ["__typename": "User", "id": "1", "name": "Ann", "nickname": "A", "home": ["planet": "Mars"]]], for: ProfileQuery())
@@ -90,7 +91,7 @@ struct ObjectTransactionTests {
     #expect(try await store.load(ProfileQuery())?.data == .init(me: nil))
   }
 
-  @Test("K13: a typed write can be read back, also with optionals that are nil")
+  @Test("a typed write can be read back, also with optionals that are nil", .rule("detail.13"))
   func writtenNil() async throws {
     let data = ProfileQuery.Data(me: .init(type: "User", id: "1", name: "Ann", nickname: nil, home: .init(planet: nil)))
     try await store.withinReadWriteTransaction { try await $0.write(data, for: ProfileQuery()) }
@@ -119,7 +120,7 @@ struct ObjectTransactionTests {
     var document: String { "{ friends { __typename id nick } }" }
   }
 
-  @Test("K11: in a list, only what an object of the store has becomes null, however the list is changed")
+  @Test("in a list, only what an object of the store has becomes null, however the list is changed", .rule("detail.11"))
   func nilsInLists() async throws {
     try await store.publish(
       #"{"friends":[{"__typename":"User","id":"1","nick":"x"},{"__typename":"User","id":"2","nick":"y"}]}"#,
@@ -153,7 +154,7 @@ struct ObjectTransactionTests {
     var document: String { "{ it { name ... on Human { height } ... on Droid { model } } }" }
   }
 
-  @Test("K2: a nil of a fragment that does not apply proves nothing about the type")
+  @Test("a nil of a fragment that does not apply proves nothing about the type", .rule("detail.2"))
   func fragmentsOfTypes() async throws {
     let data = CreatureQuery.Data(it: .init(name: "R2", height: nil, model: "Astromech"))
     try await store.withinReadWriteTransaction { try await $0.write(data, for: CreatureQuery()) }
@@ -161,7 +162,7 @@ struct ObjectTransactionTests {
     #expect(try await store.record("QUERY_ROOT.it")?.object?.contains("height") == false)
   }
 
-  @Test("K11: what is left out of a JSON update is not there, and proves nothing about fragments")
+  @Test("a field that is left out of a JSON update is missing, and proves nothing about fragments", .rule("detail.11"))
   func jsonUpdate() async throws {
     try await fill()
     let query = DynamicOperation.query("{ me { __typename id name nickname ... on Node { secret } } }")
@@ -175,7 +176,7 @@ struct ObjectTransactionTests {
     #expect(try await store.record("User:1") == ["__typename": "User", "id": "1", "name": "Bea"])
   }
 
-  @Test("K13: objects are read, changed and written by their key")
+  @Test("objects are read, changed and written by their key", .rule("detail.13"))
   func objects() async throws {
     try await fill()
     #expect(try await store.readObject(ofType: Person.self, withKey: "User:1", variables: ["n": 2]) == nil)
@@ -197,7 +198,7 @@ struct ObjectTransactionTests {
     #expect(!isChanged)
   }
 
-  @Test("K13: within a transaction objects are JSON too, and a change that is thrown away leaves nothing")
+  @Test("within a transaction objects are JSON too, and a change that is thrown away leaves nothing", .rule("detail.13"))
   func inTransactions() async throws {
     struct Failure: Error {}
     try await fill()
@@ -222,7 +223,7 @@ struct ObjectTransactionTests {
     #expect(error?.code == .notNormalisable)
   }
 
-  @Test("K13: changes of objects reach watchers")
+  @Test("changes of objects reach watchers", .rule("detail.13"))
   func watched() async throws {
     try await fill()
     let query = DynamicOperation.query("{ me { name } }")
@@ -232,7 +233,7 @@ struct ObjectTransactionTests {
     #expect(try await results.next()?.data?["me"]?["name"] == "Dora")
   }
 
-  @Test("K15: a number is taken for a string and an integer for a Double, whether from the server or the cache")
+  @Test("a number is taken for a string and an integer for a Double, whether from the server or the cache", .rule("detail.15"))
   func lenientScalars() async throws {
     struct Numbers: GraphQLQuery {
       struct Data: Decodable, Sendable, Equatable {

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-@Suite("Normalised store: origin of a publication (SEMANTICS-OLDER J0.15)", .timeLimit(.minutes(1)))
+@Suite("Normalised store: origin of a publication", .timeLimit(.minutes(1)))
 struct PublishOriginTests {
   /// The origins that a subscriber saw, with the changes.
   private final class Seen: Sendable {
@@ -40,7 +40,7 @@ struct PublishOriginTests {
     Write("clearing") { try await $0.clearCache() },
   ]
 
-  @Test("J0.15: a subscriber reads in its call who made the change, whatever made it", arguments: writes)
+  @Test("a subscriber reads in its call who made the change, whatever made it", arguments: writes)
   func origin(_ write: Write) async throws {
     let (store, seen, origin) = (ApolloStore(), Seen(), PublishOrigin())
     try await store.publish(#"{"n":1}"#, for: Self.query)
@@ -51,7 +51,7 @@ struct PublishOriginTests {
     subscription.cancel()
   }
 
-  @Test("J0.15: writers at the same time are not mistaken for each other")
+  @Test("writers at the same time are not mistaken for each other")
   func concurrent() async throws {
     let (store, seen) = (ApolloStore(), Seen())
     let subscription = store.subscribe { _, change in seen.note(change) }
@@ -77,7 +77,7 @@ struct PublishOriginTests {
     subscription.cancel()
   }
 
-  @Test("J0.15: the requests of a watcher publish under an origin of their own, even inside that of another writer")
+  @Test("the requests of a watcher publish under an origin of their own, even inside that of another writer")
   func watchers() async throws {
     let (store, seen, outer) = (ApolloStore(), Seen(), PublishOrigin())
     let subscription = store.subscribe { _, change in seen.note(change) }
@@ -96,7 +96,7 @@ struct PublishOriginTests {
     subscription.cancel()
   }
 
-  @Test("J0.15: an origin is recognised by its identifier")
+  @Test("an origin is recognised by its identifier")
   func identifier() {
     let id = UUID()
     #expect(PublishOrigin(id: id) == PublishOrigin(id: id))

@@ -14,7 +14,7 @@ struct RootLimitTests {
     }
   }
 
-  @Test("item 13: the record of a root keeps its newest fields, and objects that only dropped fields had go with them")
+  @Test("the record of a root keeps its newest fields, and objects that only dropped fields had go with them")
   func fields() async throws {
     let cache = InMemoryNormalizedCache(maximumFields: 40)
     let store = ApolloStore(cache: cache)
@@ -29,7 +29,7 @@ struct RootLimitTests {
     #expect(try await store.data(.query("{ version }")) == ["version": 7])
   }
 
-  @Test("item 13: a field that is received again is not old")
+  @Test("a field that is received again is not old")
   func receivedAgain() async throws {
     let cache = InMemoryNormalizedCache(maximumFields: 16)
     func write(_ number: Int, at time: Int64) async throws {
@@ -44,7 +44,7 @@ struct RootLimitTests {
     #expect(try await cache.records(forKeys: ["QUERY_ROOT"])[0]?["f(n:0)"] != nil)
   }
 
-  @Test("item 13: what many distinct arguments leave is counted in bytes, names of fields included")
+  @Test("fields with many distinct arguments are counted in bytes, their names included")
   func bytes() async throws {
     let cache = InMemoryNormalizedCache(maximumBytes: 50_000, maximumFields: 100_000)
     let store = ApolloStore(cache: cache)
@@ -56,7 +56,7 @@ struct RootLimitTests {
     #expect((root?.names.count ?? 0) * 40 <= 50_000)
   }
 
-  @Test("item 13: a mutation's root and objects with arguments have the same limit")
+  @Test("a mutation's root and objects with arguments have the same limit")
   func otherRecords() async throws {
     let cache = InMemoryNormalizedCache(maximumFields: 20)
     let store = ApolloStore(cache: cache)

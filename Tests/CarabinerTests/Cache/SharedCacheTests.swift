@@ -2,17 +2,18 @@ import Carabiner
 import CarabinerWire
 import FoundationEssentials
 import Synchronization
+import TestTools
 import Testing
 
 /// The store over a cache that other processes use too.
-@Suite("Normalised store: a shared cache (FLEET R12, R14)")
+@Suite("Normalised store: a shared cache")
 struct SharedCacheTests {
   private let cache = RoundTripCache()
   private let store: ApolloStore
 
   init() { store = ApolloStore(cache: cache) }
 
-  @Test("R12: a read that waits for its round trip delays neither a write nor another read")
+  @Test("a read that waits for its round trip delays neither a write nor another read", .rule("redis.12"))
   func noLock() async throws {
     try await store.publish(#"{"a":1,"b":2}"#, for: .query("{ a b }"))
     cache.holdNext()
@@ -25,7 +26,7 @@ struct SharedCacheTests {
     #expect(try await slow == ["a": 1])
   }
 
-  @Test("R12: transactions of one process still exclude each other")
+  @Test("transactions of one process still exclude each other", .rule("redis.12"))
   func transactions() async throws {
     try await store.publish(#"{"n":0}"#, for: .query("{ n }"))
     try await withThrowingTaskGroup { group in
@@ -41,7 +42,7 @@ struct SharedCacheTests {
     #expect(try await store.data(.query("{ n }")) == ["n": 20])
   }
 
-  @Test("R14: a level of a response is one call, which names the fields that the selection needs")
+  @Test("a level of a response is one call, which names the fields that the selection needs", .rule("redis.14"))
   func fields() async throws {
     let query = DynamicOperation.query(
       "query($x: Int) { hero(x: $x) { __typename id friends { __typename id name ... on Droid { mass } } } }", ["x": 1])
@@ -59,7 +60,7 @@ struct SharedCacheTests {
       ])
   }
 
-  @Test("R14: a cache that is not shared loads whole records by default")
+  @Test("a cache that is not shared loads whole records by default", .rule("redis.14"))
   func whole() async throws {
     let cache = InMemoryNormalizedCache()
     _ = try await cache.merge(records: RecordSet([Record(key: "a", fields: ["x": .init("1".utf8), "y": .init("2".utf8)])]))
@@ -67,7 +68,7 @@ struct SharedCacheTests {
     #expect(records.map { $0?.names } == [["x", "y"], nil])
   }
 
-  @Test("R18: a shared cache that is not available, or has a malformed record, is a miss")
+  @Test("a shared cache that is not available, or has a malformed record, is a miss", .rule("redis.18"))
   func unavailable() async throws {
     try await store.publish(#"{"a":1}"#, for: .query("{ a }"))
     cache.failure.withLock { $0 = StoreError(.unavailable, "Redis is away") }

@@ -2,9 +2,10 @@ import Carabiner
 import CarabinerWire
 import FoundationEssentials
 import Synchronization
+import TestTools
 import Testing
 
-@Suite("Normalised store: transactions (SEMANTICS D4)")
+@Suite("Normalised store: transactions")
 struct TransactionTests {
   private let store = ApolloStore()
   private let hero = DynamicOperation.query("{ hero { __typename id name } }")
@@ -12,7 +13,7 @@ struct TransactionTests {
 
   private struct Failure: Error {}
 
-  @Test("D4: a change is seen inside its transaction at once, and by others when it ends")
+  @Test("a change is seen inside its transaction at once, and by others when it ends", .rule("store.4"))
   func update() async throws {
     try await store.publish(Self.luke, for: hero)
     let isChanged = try await store.withinReadWriteTransaction { transaction in
@@ -28,7 +29,7 @@ struct TransactionTests {
     #expect(try await store.update(DynamicOperation.query("{ other }")) { $0 = ["other": 1] } == false)
   }
 
-  @Test("D4: a transaction that throws leaves nothing behind")
+  @Test("a transaction that throws leaves nothing behind", .rule("store.4"))
   func rollback() async throws {
     try await store.publish(Self.luke, for: hero)
     await #expect(throws: Failure.self) {
@@ -42,7 +43,7 @@ struct TransactionTests {
     #expect(try await store.data(hero) == json(Self.luke))
   }
 
-  @Test("D4: using the store inside its own transaction is an error at once, in child tasks too")
+  @Test("using the store inside its own transaction is an error at once, in child tasks too", .rule("store.4"))
   func reentrancy() async throws {
     func refusal(_ body: () async throws -> Void) async -> StoreError.Code? {
       do {
@@ -67,7 +68,7 @@ struct TransactionTests {
     }
   }
 
-  @Test("D4: a task that outlives the transaction it began in may use the store; the transaction itself is over")
+  @Test("a task that outlives the transaction it began in may use the store; the transaction itself is over", .rule("store.4"))
   func afterwards() async throws {
     let (store, hero) = (store, hero)
     try await store.publish(Self.luke, for: hero)
@@ -85,7 +86,7 @@ struct TransactionTests {
     #expect(error?.code == .transactionEnded)
   }
 
-  @Test("D4: readers do not run one by one, and a writer waits for them")
+  @Test("readers do not run one by one, and a writer waits for them", .rule("store.4"))
   func manyReaders() async throws {
     let (store, journal) = (store, Journal())
     let (gate, open) = AsyncStream.makeStream(of: Void.self)
@@ -111,7 +112,7 @@ struct TransactionTests {
     #expect(journal.entries == Array(repeating: "read", count: 10) + ["write"])
   }
 
-  @Test("D4: writers exclude each other: no increment of 200 is lost")
+  @Test("writers exclude each other: no increment of 200 is lost", .rule("store.4"))
   func writers() async throws {
     let counter = DynamicOperation.query("{ n }")
     let store = store
@@ -129,7 +130,7 @@ struct TransactionTests {
     #expect(try await store.data(counter) == ["n": 200])
   }
 
-  @Test("D4: a writer that waits is let go when its task is cancelled, and others go on")
+  @Test("a writer that waits is let go when its task is cancelled, and others go on", .rule("store.4"))
   func cancelledWaiter() async throws {
     let (store, hero) = (store, hero)
     let (gate, open) = AsyncStream.makeStream(of: Void.self)

@@ -1,8 +1,9 @@
 import Carabiner
 import CarabinerWire
+import TestTools
 import Testing
 
-@Suite("Normalised store: interfaces and unions (SEMANTICS D2)")
+@Suite("Normalised store: interfaces and unions")
 struct TypeConditionTests {
   private let store = ApolloStore()
   private let search = DynamicOperation.query(
@@ -11,7 +12,7 @@ struct TypeConditionTests {
     fragment C on Character { name }
     """)
 
-  @Test("D2: each object of a union has the fields of its type, and comes back with them")
+  @Test("each object of a union has the fields of its type, and comes back with them", .rule("store.2"))
   func union() async throws {
     let data =
       #"{"search":[{"__typename":"Human","id":1,"height":2,"name":"L"},{"__typename":"Droid","id":2,"function":"x","name":"R"},{"__typename":"Ship"}]}"#
@@ -20,7 +21,7 @@ struct TypeConditionTests {
     #expect(try await store.keys() == ["Droid:2", "Human:1", "QUERY_ROOT", "QUERY_ROOT.search.2"])
   }
 
-  @Test("D2: a field of a type condition that the object needs and lacks is a miss, one of another type is not")
+  @Test("a field of a type condition that the object needs and lacks is a miss, one of another type is not", .rule("store.2"))
   func missingFieldsOfTypes() async throws {
     try await store.publish(
       #"{"search":[{"__typename":"Human","id":1,"height":2,"name":"L"}]}"#, for: search)
@@ -33,7 +34,7 @@ struct TypeConditionTests {
     try await store.publish(#"{"search":[{"__typename":"Human"}]}"#, for: .query("{ search { __typename } }"))
   }
 
-  @Test("D2: without __typename a fragment applies if the response has its fields, and the record remembers it")
+  @Test("without __typename a fragment applies if the response has its fields, and the record remembers it", .rule("store.2"))
   func withoutTypename() async throws {
     let query = DynamicOperation.query("{ hero { name ... on Human { height } ... on Droid { function } } }")
     let data = #"{"hero":{"name":"R2","function":"x"}}"#
@@ -44,7 +45,7 @@ struct TypeConditionTests {
         == ["name": "R2", "function": "x", "... on Human": false, "... on Droid": true])
   }
 
-  @Test("D2: a fragment without fields of its own is assumed to apply, and proves no type")
+  @Test("a fragment without fields of its own is assumed to apply, and proves no type", .rule("store.2"))
   func undecided() async throws {
     let query = DynamicOperation.query("{ hero { __typename id name ... on Droid { name } } }")
     let data = #"{"hero":{"__typename":"Human","id":1,"name":"L"}}"#
@@ -53,7 +54,7 @@ struct TypeConditionTests {
     #expect(try await store.record("Human:1")?["... on Droid"] == nil)
   }
 
-  @Test("D2: nested type conditions hold only where the outer one does")
+  @Test("nested type conditions hold only where the outer one does", .rule("store.2"))
   func nested() async throws {
     let query = DynamicOperation.query(
       "{ a { __typename ... on Node { key ... on Human { height ... on Human { mass } } } } }")
@@ -67,7 +68,7 @@ struct TypeConditionTests {
     }
   }
 
-  @Test("D2: more parts than a plan takes keep the response whole")
+  @Test("more parts than a plan takes keep the response whole", .rule("store.2"))
   func tooManyParts() async throws {
     let query = DynamicOperation.query(
       "{ a { __typename \((0..<70).map { "... on T\($0) { f\($0) }" }.joined(separator: " ")) } }")
@@ -76,7 +77,7 @@ struct TypeConditionTests {
     #expect(try await store.data(query) == json(data))
   }
 
-  @Test("K10: a deferred fragment that has not arrived yet is pending, and its record says nothing about its type")
+  @Test("a deferred fragment that has not arrived yet is pending, and its record says nothing about its type", .rule("detail.10"))
   func deferred() async throws {
     let query = DynamicOperation.query("{ hero { __typename id ... on Human @defer { height } } }")
     try await store.publish(#"{"hero":{"__typename":"Human","id":1}}"#, for: query)

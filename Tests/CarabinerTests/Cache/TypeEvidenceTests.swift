@@ -1,14 +1,15 @@
 import Carabiner
 import CarabinerSchema
 import CarabinerWire
+import TestTools
 import Testing
 
-@Suite("Normalised store: which fragments apply (SEMANTICS K1, K2)")
+@Suite("Normalised store: which fragments apply")
 struct TypeEvidenceTests {
   private let store = ApolloStore()
 
   @Test(
-    "K1: of two fragments that give one name to different fields, only that of the object's type is kept",
+    "of two fragments that give one name to different fields, only that of the object's type is kept", .rule("detail.1"),
     arguments: [
       ("... on Human { name: fullName } ... on Droid { name: model }", "model", "fullName"),
       ("... on Human { name(full: true) } ... on Droid { name(full: false) }", "name(full:false)", "name(full:true)"),
@@ -27,7 +28,7 @@ struct TypeEvidenceTests {
     #expect(try await store.data(.query("{ hero { x: fullName } }")) == nil)
   }
 
-  @Test("K1: fragments that ask for different fields under one name of an object below are on two types too")
+  @Test("fragments that ask for different fields under one name of an object below are on two types too", .rule("detail.1"))
   func rivalsBelow() async throws {
     let query = DynamicOperation.query(
       "{ hero { __typename id ... on Human { home { n: name } } ... on Droid { home { n: maker } } } }")
@@ -37,7 +38,7 @@ struct TypeEvidenceTests {
     #expect(try await store.data(query) == json(data))
   }
 
-  @Test("K1: without __typename neither of two such fragments is taken for the object's, and the network is asked")
+  @Test("without __typename neither of two such fragments is taken for the object's, and the network is asked", .rule("detail.1"))
   func rivalsWithoutType() async throws {
     let query = DynamicOperation.query("{ hero { id ... on Human { name: fullName } ... on Droid { name: model } } }")
     try await store.publish(#"{"hero":{"id":1,"name":"R2"}}"#, for: query)
@@ -45,7 +46,7 @@ struct TypeEvidenceTests {
     #expect(try await store.data(query) == nil)
   }
 
-  @Test("K1: a fragment on exactly the object's type applies though a field of it is late or missing")
+  @Test("a fragment on exactly the object's type applies though a field of it is late or missing", .rule("detail.1"))
   func exactType() async throws {
     let query = DynamicOperation.query("{ hero { __typename id ... on Human { height mass } } }")
     try await store.publish(#"{"hero":{"__typename":"Human","id":1,"height":2}}"#, for: query)
@@ -54,7 +55,7 @@ struct TypeEvidenceTests {
     #expect(try await store.data(.query("{ hero { ... on Human { height } } }"))?["hero"]?["height"] == 2)
   }
 
-  @Test("K1: the type is found under an alias")
+  @Test("the type is found under an alias", .rule("detail.1"))
   func aliasedType() async throws {
     let query = DynamicOperation.query("{ hero { t: __typename id ... on Human { n: fullName } ... on Droid { n: model } } }")
     try await store.publish(#"{"hero":{"t":"Droid","id":1,"n":"R2"}}"#, for: query)
@@ -63,7 +64,7 @@ struct TypeEvidenceTests {
   }
 
   @Test(
-    "K1: with a schema the possible types of interfaces and unions are exact",
+    "with a schema the possible types of interfaces and unions are exact", .rule("detail.1"),
     arguments: [
       ("Human", "Character", true), ("Droid", "Character", true), ("Ship", "Character", false), ("Ship", "SearchResult", true),
       ("Planet", "SearchResult", false), ("Human", "Droid", false), ("Human", "Human", true),
@@ -93,7 +94,7 @@ struct TypeEvidenceTests {
     #expect(try await (store.data(other) == nil) == applies)
   }
 
-  @Test("K1: a type that is younger than the schema is judged by its fields")
+  @Test("a type that is younger than the schema is judged by its fields", .rule("detail.1"))
   func unknownToTheSchema() async throws {
     let schema = try Schema(
       parsing: "interface Character { name: String } type Human implements Character { name: String }")
@@ -104,7 +105,7 @@ struct TypeEvidenceTests {
     #expect(try await store.data(query) == json(data))
   }
 
-  @Test("K2: a fragment applies only if the fields of its objects are there too")
+  @Test("a fragment applies only if the fields of its objects are there too", .rule("detail.2"))
   func nested() async throws {
     let query = DynamicOperation.query("{ node { ... on Node { owner { id } } ... on Repository { owner { id login } } } }")
     for data in [#"{"node":{"owner":{"id":1}}}"#, #"{"node":{"owner":{"id":1,"login":"l"}}}"#, #"{"node":{"owner":null}}"#] {
@@ -115,7 +116,7 @@ struct TypeEvidenceTests {
   }
 
   @Test(
-    "K2: lists, conditions and fragments below count as they do in the response",
+    "lists, conditions and fragments below count as they do in the response", .rule("detail.2"),
     arguments: [
       (#"{"a":{"l":[{"x":1,"y":1},null,{"x":2,"y":2}]}}"#, true), (#"{"a":{"l":[{"x":1,"y":1},{"x":2}]}}"#, false),
       (#"{"a":{"l":[]}}"#, nil),

@@ -1,17 +1,18 @@
 import CarabinerWire
 import Synchronization
+import TestTools
 import Testing
 
 @testable import Carabiner
 
-@Suite("Normalised store: changes and watchers (SEMANTICS D5)", .timeLimit(.minutes(1)))
+@Suite("Normalised store: changes and watchers", .timeLimit(.minutes(1)))
 struct WatchTests {
   private let store = ApolloStore()
   private let hero = DynamicOperation.query("{ hero { __typename id name } }")
 
   private func data(_ name: String) -> String { #"{"hero":{"__typename":"Human","id":1,"name":"\#(name)"}}"# }
 
-  @Test("D5: changed keys are record.field, and only of values that changed")
+  @Test("changed keys are record.field, and only of values that changed", .rule("store.5"))
   func changedKeys() async throws {
     let changes = Mutex<[StoreChange]>([])
     let subscription = store.subscribe { _, change in changes.withLock { $0.append(change) } }
@@ -29,7 +30,7 @@ struct WatchTests {
       ])
   }
 
-  @Test("D5: subscribers run outside the lock and may use the store")
+  @Test("subscribers run outside the lock and may use the store", .rule("store.5"))
   func outsideTheLock() async throws {
     let hero = hero
     let seen = Mutex<[Task<String?, any Error>]>([])
@@ -42,7 +43,7 @@ struct WatchTests {
     subscription.cancel()
   }
 
-  @Test("D5: a watcher gets the stored value and then each change, whatever its source")
+  @Test("a watcher gets the stored value and then each change, whatever its source", .rule("store.5"))
   func watching() async throws {
     try await store.publish(data("Luke"), for: hero)
     var results = store.watch(hero).makeAsyncIterator()
@@ -56,7 +57,7 @@ struct WatchTests {
     #expect(try await results.next()?.data?["hero"]?["name"] == "Han")
   }
 
-  @Test("D5: simultaneous changes are reported once, and a change back is not reported")
+  @Test("simultaneous changes are reported once, and a change back is not reported", .rule("store.5"))
   func coalescing() async throws {
     try await store.publish(data("Luke"), for: hero)
     var results = store.watch(hero).makeAsyncIterator()
@@ -69,7 +70,7 @@ struct WatchTests {
     #expect(try await results.next()?.data?["hero"]?["name"] == "E")
   }
 
-  @Test("D5: removed or cleared data is fetched again", arguments: [true, false])
+  @Test("removed or cleared data is fetched again", .rule("store.5"), arguments: [true, false])
   func refetch(_ isCleared: Bool) async throws {
     let transport = RecordingTransport { request, number in
       .json(#"{"data":{"hero":{"__typename":"Human","id":1,"name":"N\#(number)"}}}"#, to: request)
@@ -132,7 +133,7 @@ struct WatchTests {
     #expect(store.dependentKeys(of: failed, to: hero) == nil)
   }
 
-  @Test("D5: a change before the end of the watched request was read is not lost")
+  @Test("a change before the end of the watched request was read is not lost", .rule("store.5"))
   func changeBeforeTheEnd() async throws {
     try await store.publish(data("Luke"), for: hero)
     let response = try GraphQLResponse<DynamicOperation>(json: JSONValue(parsing: #"{"data":\#(data("Luke"))}"#))
@@ -151,7 +152,7 @@ struct WatchTests {
     #expect(try await results.next()?.data?["hero"]?["name"] == "Leia")
   }
 
-  @Test("D5: a mutation of the client changes what a watcher sees")
+  @Test("a mutation of the client changes what a watcher sees", .rule("store.5"))
   func mutation() async throws {
     let transport = RecordingTransport { request, number in
       .json(
@@ -168,7 +169,7 @@ struct WatchTests {
     #expect(transport.requests.count == 2)
   }
 
-  @Test("D5: a watcher whose task is cancelled ends")
+  @Test("a watcher whose task is cancelled ends", .rule("store.5"))
   func cancellation() async throws {
     let (store, hero) = (store, hero)
     let task = Task {

@@ -1,16 +1,17 @@
 import Carabiner
 import CarabinerWire
 import FoundationEssentials
+import TestTools
 import Testing
 
-@Suite("Normalised store: changes that make a watcher fetch again (SEMANTICS K3)", .timeLimit(.minutes(1)))
+@Suite("Normalised store: changes that make a watcher fetch again", .timeLimit(.minutes(1)))
 struct WatcherCauseTests {
   private let store = ApolloStore()
   private let hero = DynamicOperation.query("{ hero { __typename id name } }")
 
   private func data(_ name: String) -> String { #"{"hero":{"__typename":"Human","id":1,"name":"\#(name)"}}"# }
 
-  @Test("K3: a result that cannot be read back does not cause a request, and neither do changes of other fields")
+  @Test("a result that cannot be read back does not cause a request, and neither do changes of other fields", .rule("detail.3"))
   func notReadBack() async throws {
     // The server omits the name, so the store never has the complete result.
     let transport = RecordingTransport(json: #"{"data":{"hero":{"__typename":"Human","id":1}}}"#)
@@ -26,7 +27,7 @@ struct WatcherCauseTests {
     #expect(transport.requests.count == 1)
   }
 
-  @Test("K3: a change of a field that the last result was made of makes it ask again, as often as that happens")
+  @Test("a change of a field that the last result was made of makes it ask again, as often as that happens", .rule("detail.3"))
   func changedByOthers() async throws {
     let transport = RecordingTransport { request, number in
       .json(#"{"data":{"hero":{"__typename":"Human","id":\#(number)}}}"#, to: request)
@@ -43,7 +44,7 @@ struct WatcherCauseTests {
     #expect(transport.requests.count == 3)
   }
 
-  @Test("K3: a watcher does not report the writes of its own request, but reports those of another watcher")
+  @Test("a watcher does not report the writes of its own request, but reports those of another watcher", .rule("detail.3"))
   func ownWrites() async throws {
     let transport = RecordingTransport { request, number in .json(#"{"data":\#(data("N\(number)"))}"#, to: request) }
     let client = try ApolloClient.testing(transport, store: store)
@@ -58,7 +59,7 @@ struct WatcherCauseTests {
     #expect(transport.requests.count == 2)
   }
 
-  @Test("K3: a change that comes between a result and its delivery is not lost")
+  @Test("a change that comes between a result and its delivery is not lost", .rule("detail.3"))
   func changeDuringDelivery() async throws {
     let store = store
     let newer = data("Newer")
@@ -87,7 +88,7 @@ struct WatcherCauseTests {
     #expect(try await results.next()?.data?["hero"]?["name"] == "Newer")
   }
 
-  @Test("K3: a watcher that does not refetch stays silent while something is missing", arguments: [true, false])
+  @Test("a watcher that does not refetch stays silent while something is missing", .rule("detail.3"), arguments: [true, false])
   func silent(_ isCacheOnly: Bool) async throws {
     let transport = RecordingTransport(json: #"{"data":\#(data("Server"))}"#)
     let client = try ApolloClient.testing(transport, store: store)

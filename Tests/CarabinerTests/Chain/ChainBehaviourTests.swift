@@ -1,5 +1,6 @@
 import Carabiner
 import FoundationEssentials
+import TestTools
 import Testing
 
 /// An interceptor that runs one closure.
@@ -52,7 +53,7 @@ struct Answering: GraphQLInterceptor {
   }
 }
 
-@Suite("Errors, retries and answers of the chain (SEMANTICS A)")
+@Suite("Errors, retries and answers of the chain")
 struct ChainBehaviourTests {
   private let transport = RecordingTransport(json: heroJSON)
 
@@ -64,7 +65,7 @@ struct ChainBehaviourTests {
     ).fetch(query: HeroQuery(), cachePolicy: .networkOnly)
   }
 
-  @Test("A4: an error thrown before next reaches mapErrors of an outer interceptor")
+  @Test("an error thrown before next reaches mapErrors of an outer interceptor", .rule("chain.4"))
   func earlyErrorIsMapped() async throws {
     let journal = Journal()
     let outer = ErrorMapping { error in
@@ -76,13 +77,13 @@ struct ChainBehaviourTests {
     #expect(transport.requests.isEmpty)
   }
 
-  @Test("A5: an error that is answered with nil ends the stream without a result")
+  @Test("an error that is answered with nil ends the stream without a result", .rule("chain.5"))
   func errorBecomesNothing() async throws {
     let error = await #expect(throws: RequestChainError.self) { try await fetch([ErrorMapping { _ in }, Failing()]) }
     #expect(error?.code == .noResults)
   }
 
-  @Test("A5: mapErrors does not see a retry")
+  @Test("mapErrors does not see a retry", .rule("chain.5"))
   func retryIsNotMapped() async throws {
     let journal = Journal()
     let outer = ErrorMapping { journal.note("\($0)") }
@@ -91,14 +92,14 @@ struct ChainBehaviourTests {
     #expect(journal.entries.isEmpty)
   }
 
-  @Test("A6: an interceptor may answer without calling next")
+  @Test("an interceptor may answer without calling next", .rule("chain.6"))
   func answerWithoutNext() async throws {
     let response = try await fetch([Answering(json: #"{"data":{"hero":{"name":"C-3PO"}}}"#)])
     #expect(try response.data?.hero?.name == "C-3PO")
     #expect(transport.requests.isEmpty)
   }
 
-  @Test("A7: the chain itself stops endless retries", arguments: [1, 3, 10])
+  @Test("the chain itself stops endless retries", .rule("chain.7"), arguments: [1, 3, 10])
   func retryCeiling(maximum: Int) async throws {
     let error = await #expect(throws: RequestChainError.self) {
       try await fetch([AlwaysRetrying()], maximumAttempts: maximum)
@@ -107,7 +108,7 @@ struct ChainBehaviourTests {
     #expect(error?.message.contains("\(maximum) times") == true)
   }
 
-  @Test("A8: an HTTP interceptor may have the HTTP request built and sent again")
+  @Test("an HTTP interceptor may have the HTTP request built and sent again", .rule("chain.8"))
   func httpRetry() async throws {
     struct Repeating: HTTPInterceptor {
       func intercept(request: URLRequest, next: NextHTTPInterceptorFunction) async throws -> HTTPResponse {
@@ -126,21 +127,21 @@ struct ChainBehaviourTests {
     #expect(journal.entries == ["g pre", "g post"])
   }
 
-  @Test("A9: MaxRetryInterceptor allows three retries and then names the operation")
+  @Test("MaxRetryInterceptor allows three retries and then names the operation", .rule("chain.9"))
   func maxRetries() async throws {
     let error = await #expect(throws: MaxRetriesError.self) { try await fetch([MaxRetryInterceptor(), AlwaysRetrying()]) }
     #expect(error == MaxRetriesError(count: 3, operationName: "Hero"))
   }
 
   @Test(
-    "A9: delays grow from the base by the multiplier up to the maximum",
+    "delays grow from the base by the multiplier up to the maximum", .rule("chain.9"),
     arguments: zip(1...8, [0.3, 0.6, 1.2, 2.4, 4.8, 9.6, 19.2, 20]))
   func backoff(retry: Int, seconds: Double) {
     let configuration = MaxRetryInterceptor.Configuration(enableExponentialBackoff: true)
     #expect(abs(configuration.delay(beforeRetry: retry) - seconds) < 1e-9)
   }
 
-  @Test("A10: a stream that ends with nothing says which step ended it")
+  @Test("a stream that ends with nothing says which step ended it", .rule("chain.10"))
   func nothingSaysWhere() async throws {
     let dropped = await #expect(throws: RequestChainError.self) { try await fetch([Dropping()]) }
     #expect(dropped?.code == .noResults)
@@ -153,7 +154,7 @@ struct ChainBehaviourTests {
     #expect(missed?.message.contains("the cache does not have it") == true)
   }
 
-  @Test("A12: a cancelled request surfaces as CancellationError")
+  @Test("a cancelled request surfaces as CancellationError", .rule("chain.12"))
   func cancellation() async throws {
     let transport = RecordingTransport { request, _ in
       try await Task.sleep(for: .seconds(30))
@@ -166,7 +167,7 @@ struct ChainBehaviourTests {
     await #expect(throws: CancellationError.self) { try await task.value }
   }
 
-  @Test("A13: the timeout covers interceptors too")
+  @Test("the timeout covers interceptors too", .rule("chain.13"))
   func timeout() async throws {
     struct Dawdling: GraphQLInterceptor {
       func intercept<Request: GraphQLRequest>(
@@ -184,7 +185,7 @@ struct ChainBehaviourTests {
     #expect(error?.code == .timedOut)
   }
 
-  @Test("A13: a timeout that is longer than a clock can count is none", arguments: [1e300, .infinity])
+  @Test("a timeout that is longer than a clock can count is none", .rule("chain.13"), arguments: [1e300, .infinity])
   func endlessTimeout(seconds: Double) async throws {
     let client = try ApolloClient.testing(transport, provider: ListProvider(graphQL: []))
     let response = try await client.fetch(
@@ -192,7 +193,7 @@ struct ChainBehaviourTests {
     #expect(try response.data?.hero?.name == "R2-D2")
   }
 
-  @Test("A15: the additional error interceptor sees each error once and may replace it")
+  @Test("the additional error interceptor sees each error once and may replace it", .rule("chain.15"))
   func additionalErrorInterceptor() async throws {
     struct Last: AdditionalErrorInterceptor {
       struct Replaced: Error {}
@@ -215,7 +216,7 @@ struct ChainBehaviourTests {
     #expect(journal.entries == ["Failure"])
   }
 
-  @Test("A16: a result carries the head of the response it came in")
+  @Test("a result carries the head of the response it came in", .rule("chain.16"))
   func headOfResponse() async throws {
     let transport = RecordingTransport { request, _ in
       .json(heroJSON, headers: ["Content-Type": "application/json", "X-Trace": "42"], to: request)
@@ -225,7 +226,9 @@ struct ChainBehaviourTests {
     #expect(response.httpResponse?.headers["x-trace"] == "42")
   }
 
-  @Test("B2: a status outside 200 to 299 is an error although the body is empty", arguments: [301, 401, 404, 500, 503])
+  @Test(
+    "a status outside 200 to 299 is an error although the body is empty", .rule("default.2"),
+    arguments: [301, 401, 404, 500, 503])
   func statusCode(status: Int) async throws {
     let transport = RecordingTransport { request, _ in
       HTTPResponse(response: HTTPURLResponse(url: request.url, statusCode: status), chunks: .empty)
@@ -236,7 +239,7 @@ struct ChainBehaviourTests {
     #expect(error?.response.statusCode == status)
   }
 
-  @Test("B2: a GraphQL response of status 400 is parsed when its media type says what it is")
+  @Test("a GraphQL response of status 400 is parsed when its media type says what it is", .rule("default.2"))
   func graphQLResponseWithStatus() async throws {
     let transport = RecordingTransport { request, _ in
       .json(
@@ -249,7 +252,7 @@ struct ChainBehaviourTests {
   }
 
   @Test(
-    "G2: a body that is not a GraphQL response is refused with its first bytes",
+    "a body that is not a GraphQL response is refused with its first bytes", .rule("json.2"),
     arguments: ["[]", "{}", "42", #"{"message":"hello"}"#])
   func notAResponse(body: String) async throws {
     let error = await #expect(throws: ResponseParsingError.self) {
@@ -259,7 +262,8 @@ struct ChainBehaviourTests {
   }
 
   @Test(
-    "G1: a broken body is refused with the place of the fault", arguments: [(#"{"data":{"#, 9), (#"{"data":tru}"#, 8)])
+    "a broken body is refused with the place of the fault", .rule("json.1"),
+    arguments: [(#"{"data":{"#, 9), (#"{"data":tru}"#, 8)])
   func brokenBody(body: String, offset: Int) async throws {
     let error = await #expect(throws: ResponseParsingError.self) {
       try await ApolloClient.testing(RecordingTransport(json: body)).fetch(query: HeroQuery(), cachePolicy: .networkOnly)

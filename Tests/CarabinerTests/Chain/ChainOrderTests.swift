@@ -1,5 +1,6 @@
 import Carabiner
 import FoundationEssentials
+import TestTools
 import Testing
 
 struct JournalingGraphQL: GraphQLInterceptor {
@@ -59,7 +60,7 @@ struct JournalingParser: ResponseParsingInterceptor {
   }
 }
 
-@Suite("The order of the chain (SEMANTICS A)")
+@Suite("The order of the chain")
 struct ChainOrderTests {
   private let journal = Journal()
 
@@ -73,7 +74,7 @@ struct ChainOrderTests {
       store: store)
   }
 
-  @Test("B1: the default provider has these stages, and a provider overrides only what it changes")
+  @Test("the default provider has these stages, and a provider overrides only what it changes", .rule("default.1"))
   func defaults() throws {
     struct OwnCache: InterceptorProvider {
       func cacheInterceptor<Operation: GraphQLOperation>(for operation: Operation) -> any CacheInterceptor {
@@ -96,7 +97,7 @@ struct ChainOrderTests {
     #expect(own.parser is JSONResponseParsingInterceptor)
   }
 
-  @Test("A1: a request goes down in order and its response comes up reversed, with the cache write last")
+  @Test("a request goes down in order and its response comes up reversed, with the cache write last", .rule("chain.1"))
   func order() async throws {
     let transport = RecordingTransport { [journal] request, _ in
       journal.note("transport")
@@ -111,7 +112,7 @@ struct ChainOrderTests {
       ])
   }
 
-  @Test("A2: on a cache hit the GraphQL interceptors run both ways, and nothing further in does")
+  @Test("on a cache hit the GraphQL interceptors run both ways, and nothing further in does", .rule("chain.2"))
   func cacheHit() async throws {
     let store = ApolloStore()
     _ = try await ApolloClient.testing(RecordingTransport(json: heroJSON), store: store).fetch(query: HeroQuery())
@@ -122,7 +123,7 @@ struct ChainOrderTests {
     #expect(journal.entries == ["g1 pre", "g2 pre", "cache read", "g2 post", "g1 post"])
   }
 
-  @Test("A3: the provider is asked once per request, retries included")
+  @Test("the provider is asked once per request, retries included", .rule("chain.3"))
   func providerIsAskedOnce() async throws {
     struct CountingProvider: InterceptorProvider {
       let journal: Journal

@@ -31,7 +31,7 @@ private final class RetryCount: ChainObserver {
   func operationIsRetried() { journal.note("retry") }
 }
 
-@Suite("The HTTP chain by itself (SEMANTICS-OLDER J0.10)")
+@Suite("The HTTP chain by itself")
 struct HTTPChainTests {
   private let journal = Journal()
 
@@ -51,7 +51,7 @@ struct HTTPChainTests {
     }
   }
 
-  @Test("J0.10: a request goes down in order and its response comes up reversed, as in a chain")
+  @Test("a request goes down in order and its response comes up reversed, as in a chain")
   func order() async throws {
     let transport = RecordingTransport { [journal] request, _ in
       journal.note("transport")
@@ -66,7 +66,7 @@ struct HTTPChainTests {
     #expect(context.httpResponse?.statusCode == 200 && context.attempt == 0)
   }
 
-  @Test("J0.10: a step that sees only heads is called for those that do not pass", arguments: [200, 500])
+  @Test("a step that sees only heads is called for those that do not pass", arguments: [200, 500])
   func headsOnly(status: Int) async throws {
     let chain = chain(
       RecordingTransport(json: "fault", status: status),
@@ -79,7 +79,7 @@ struct HTTPChainTests {
     }
   }
 
-  @Test("J0.10: multipart bodies are read by part only if the request says so", arguments: [true, false])
+  @Test("multipart bodies are read by part only if the request says so", arguments: [true, false])
   func parts(takesParts: Bool) async throws {
     let transport = RecordingTransport(json: "{}")
     let make = try make()
@@ -93,7 +93,7 @@ struct HTTPChainTests {
 
   // MARK: Retries
 
-  @Test("J0.10: an HTTPRetry has the request made and sent again, before and while its body is read", arguments: [nil, "bad"])
+  @Test("an HTTPRetry has the request made and sent again, before and while its body is read", arguments: [nil, "bad"])
   func retried(body: String?) async throws {
     let transport = RecordingTransport { request, number in
       .json(number < 3 ? body ?? "busy" : "good", status: number < 3 && body == nil ? 503 : 200, to: request)
@@ -106,7 +106,7 @@ struct HTTPChainTests {
     #expect(journal.entries == ["make", "make", "make"] && observer.journal.entries == ["retry", "retry"])
   }
 
-  @Test("J0.10: retries end at the limit, and the error names the request without its secrets", arguments: [1, 4])
+  @Test("retries end at the limit, and the error names the request without its secrets", arguments: [1, 4])
   func limit(maximum: Int) async throws {
     let transport = RecordingTransport(json: "busy", status: 503)
     let error = await #expect(throws: RequestChainError.self) {
@@ -117,7 +117,7 @@ struct HTTPChainTests {
     #expect(transport.requests.count == maximum)
   }
 
-  @Test("J0.10: a call that is cancelled while it waits for its retry ends")
+  @Test("a call that is cancelled while it waits for its retry ends")
   func cancelled() async throws {
     let transport = RecordingTransport(json: "busy", status: 503)
     let (chain, make) = (chain(transport, [RetryingHTTP(delay: .seconds(86_400))]), try make())
@@ -127,7 +127,7 @@ struct HTTPChainTests {
     await #expect(throws: CancellationError.self) { try await call.value }
   }
 
-  @Test("J0.10: an error of the maker is the error of the call, and nothing is sent")
+  @Test("an error of the maker is the error of the call, and nothing is sent")
   func failingMaker() async throws {
     struct Fault: Error {}
     let transport = RecordingTransport(json: "{}")
@@ -137,7 +137,7 @@ struct HTTPChainTests {
 
   // MARK: Tracing
 
-  @Test("J0.10: the tracer of the context gets the events of interceptors and transport")
+  @Test("the tracer of the context gets the events of interceptors and transport")
   func traced() async throws {
     let tracer = EventTracer()
     let chain = chain(

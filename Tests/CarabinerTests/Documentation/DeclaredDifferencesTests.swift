@@ -1,11 +1,12 @@
 import Carabiner
 import CarabinerWire
 import FoundationEssentials
+import TestTools
 import Testing
 
-@Suite("Declared differences from the original (SEMANTICS K19)")
+@Suite("Declared differences from the original")
 struct DeclaredDifferencesTests {
-  @Test("K19: a 200 without a body is not a GraphQL response", arguments: ["", " \r\n"])
+  @Test("a 200 without a body is not a GraphQL response", .rule("detail.19"), arguments: ["", " \r\n"])
   func emptyBody(_ body: String) async throws {
     for writes in [true, false] {
       let error = await #expect(throws: ResponseParsingError.self) {
@@ -17,7 +18,7 @@ struct DeclaredDifferencesTests {
     #expect(throws: ResponseParsingError.self) { try ResponseBody(Data(body.utf8)) }
   }
 
-  @Test("K19: a body that ends after hasNext:true without the close delimiter is truncated")
+  @Test("a body that ends after hasNext:true without the close delimiter is truncated", .rule("detail.19"))
   func truncated() async throws {
     let body = parts(#"{"data":{"hero":{"name":"R2"}},"hasNext":true}"#, closed: false)
     let outcome = try await ApolloClient.testing(ChunkTransport([body])).outcome(of: HeroQuery())
@@ -25,7 +26,7 @@ struct DeclaredDifferencesTests {
     #expect(outcome.parsingCode == .truncated)
   }
 
-  @Test("K19: a multipart response without a spec parameter is read as the operation's type suggests")
+  @Test("a multipart response without a spec parameter is read as the operation's type suggests", .rule("detail.19"))
   func withoutSpec() async throws {
     let deferred = ChunkTransport(
       [parts(#"{"data":{"hero":{"name":"R2"}},"hasNext":true}"#, #"{"hasNext":false}"#)],
@@ -35,7 +36,7 @@ struct DeclaredDifferencesTests {
     #expect(try await ApolloClient.testing(counting).outcome(of: CountSubscription()).results == [#"{"data":{"count":1}}"#])
   }
 
-  @Test("K19: subscriptions name a boundary in Accept, and nothing else does")
+  @Test("subscriptions name a boundary in Accept, and nothing else does", .rule("detail.19"))
   func acceptedBoundary() async throws {
     let transport = RecordingTransport { request, _ in
       .json(parts(#"{"payload":{"data":{"count":1}}}"#), headers: ["Content-Type": ChunkTransport.subscription], to: request)
@@ -48,7 +49,7 @@ struct DeclaredDifferencesTests {
     #expect(transport.requests.last?.headers["Accept"]?.contains("boundary") == false)
   }
 
-  @Test("K19: ids of WebSocket messages are strings, and a number is none")
+  @Test("ids of WebSocket messages are strings, and a number is none", .rule("detail.19"))
   func messageIDs() {
     var run = SessionRun()
     run.subscribe(1)
@@ -59,7 +60,7 @@ struct DeclaredDifferencesTests {
     #expect(!run.words().contains("1 gets {}"))
   }
 
-  @Test("K19: removeObjects(matching:) is a pattern with stars, and upper and lower case differ")
+  @Test("removeObjects(matching:) is a pattern with stars, and upper and lower case differ", .rule("detail.19"))
   func removal() async throws {
     let store = ApolloStore()
     let keys = ["Human:1", "human:1", "Human:10", "Humane:1", "[a]"]
@@ -72,7 +73,7 @@ struct DeclaredDifferencesTests {
   }
 
   @Test(
-    "K19: boundaries are those of RFC 2046: at most 70 characters of ASCII",
+    "boundaries are those of RFC 2046: at most 70 characters of ASCII", .rule("detail.19"),
     arguments: [
       (String(repeating: "b", count: 70), true), (String(repeating: "b", count: 71), false), ("gränze", false), ("a b", true),
       ("a ", false),
@@ -85,7 +86,7 @@ struct DeclaredDifferencesTests {
     #expect((outcome.error == nil) == isTaken, "\(String(describing: outcome.error))")
   }
 
-  @Test("K18: an error has the places in the document that a server names")
+  @Test("an error has the places in the document that a server names", .rule("detail.18"))
   func locations() throws {
     func error(_ text: String) throws -> GraphQLError {
       GraphQLError(try #require(try JSONValue(parsing: text).object))

@@ -1,6 +1,7 @@
 import Carabiner
 import FoundationEssentials
 import Synchronization
+import TestTools
 import Testing
 
 /// The interceptors from the documentation of request chains, as readers copy them.
@@ -173,7 +174,7 @@ struct DocumentedExamplesTests {
     }
   }
 
-  @Test("A14: a task-local that an interceptor binds around next is there for post-flight work further in")
+  @Test("a task-local that an interceptor binds around next is there for post-flight work further in", .rule("chain.14"))
   func taskLocalOfInterceptor() async throws {
     struct TracingInterceptor: GraphQLInterceptor {
       func intercept<Request: GraphQLRequest>(
@@ -192,7 +193,7 @@ struct DocumentedExamplesTests {
     #expect(Tracing.correlationId == nil)
   }
 
-  @Test("A14: the task-local is set for every result of a stream, and not outside it")
+  @Test("the task-local is set for every result of a stream, and not outside it", .rule("chain.14"))
   func taskLocalOfStream() async throws {
     struct TracingInterceptor: GraphQLInterceptor {
       func intercept<Request: GraphQLRequest>(
@@ -227,7 +228,7 @@ struct DocumentedExamplesTests {
     #expect(outer.entries == ["unknown", "unknown", "unknown"])
   }
 
-  @Test("A14: a task-local of the caller is there for all interceptors")
+  @Test("a task-local of the caller is there for all interceptors", .rule("chain.14"))
   func taskLocalOfCaller() async throws {
     let journal = Journal()
     let client = try ApolloClient.testing(

@@ -1,9 +1,10 @@
 import Carabiner
 import CarabinerWire
 import FoundationEssentials
+import TestTools
 import Testing
 
-@Suite("Requests on the wire (SEMANTICS E1 to E3)")
+@Suite("Requests on the wire")
 struct RequestWireTests {
   private static let document = "query Hero($a: String) { hero(a: $a) { name } }"
   private static let single = "application/graphql-response+json,application/json"
@@ -22,7 +23,7 @@ struct RequestWireTests {
 
   // MARK: POST
 
-  @Test("E1: members are sorted at every level, whatever the order they were given in")
+  @Test("members are sorted at every level, whatever the order they were given in", .rule("request.1"))
   func sortedBody() throws {
     var request = try request(variables: ["b": ["y": 1, "x": 2], "a": "é"])
     request.wireOverrides.extensions = ["z": true, "persistedQuery": ["version": 1, "sha256Hash": "00"]]
@@ -34,7 +35,7 @@ struct RequestWireTests {
     #expect(sent.headers["Content-Type"] == "application/json")
   }
 
-  @Test("E1: subscriptions accept the parts of their own specification")
+  @Test("subscriptions accept the parts of their own specification", .rule("request.1"))
   func subscriptionAccept() throws {
     #expect(
       try request(.subscription).toURLRequest().headers["Accept"]
@@ -42,7 +43,7 @@ struct RequestWireTests {
   }
 
   @Test(
-    "E1: parts are asked for only if the document defers or streams, and the later format first",
+    "parts are asked for only if the document defers or streams, and the later format first", .rule("request.1"),
     arguments: ["query Hero { hero { ...F @defer } }", "query Hero { heroes @stream { name } }", ""])
   func incrementalAccept(document: String) throws {
     let parts = "multipart/mixed;incrementalSpec=v0.2,multipart/mixed;deferSpec=20220824," + Self.single
@@ -62,7 +63,7 @@ struct RequestWireTests {
 
   // MARK: GET
 
-  @Test("E2: a query goes by GET if the options say so, its items sorted and after those of the endpoint")
+  @Test("a query goes by GET if the options say so, its items sorted and after those of the endpoint", .rule("request.2"))
   func get() throws {
     let sent = try request(
       endpoint: "http://127.0.0.1:1/graphql?tenant=a%20b&k#top", variables: ["b": 1, "a": "x"],
@@ -83,7 +84,7 @@ struct RequestWireTests {
   }
 
   @Test(
-    "E2: characters that are special in URLs or forms are escaped",
+    "characters that are special in URLs or forms are escaped", .rule("request.2"),
     arguments: [
       ("a+b", "a%2Bb"), ("a;b", "a%3Bb"), ("a&b", "a%26b"), ("a#b", "a%23b"), ("a=b", "a%3Db"), ("a%b", "a%25b"),
       ("a b", "a%20b"), ("é", "%C3%A9"), ("🪝", "%F0%9F%AA%9D"), ("~-._", "~-._"),
@@ -94,7 +95,7 @@ struct RequestWireTests {
   }
 
   @Test(
-    "E2: the first item follows the endpoint's own query",
+    "the first item follows the endpoint's own query", .rule("request.2"),
     arguments: [("/g", "/g?"), ("/g?", "/g?"), ("/g?a=1&", "/g?a=1&"), ("/g?a", "/g?a&"), ("/g#f?x", "/g?")])
   func joining(endpoint: String, begin: String) throws {
     let sent = try request(endpoint: "http://127.0.0.1:1\(endpoint)", options: WireOptions(usesGETForQueries: true))
@@ -102,7 +103,8 @@ struct RequestWireTests {
     #expect(sent.url.absoluteString.hasPrefix("http://127.0.0.1:1\(begin)operationName=Hero&query="))
   }
 
-  @Test("E2: mutations and subscriptions never go by GET", arguments: [GraphQLOperationType.mutation, .subscription])
+  @Test(
+    "mutations and subscriptions never go by GET", .rule("request.2"), arguments: [GraphQLOperationType.mutation, .subscription])
   func neverGET(type: GraphQLOperationType) throws {
     var request = try request(type, options: WireOptions(usesGETForQueries: true))
     request.wireOverrides.usesGET = true
@@ -112,7 +114,7 @@ struct RequestWireTests {
     #expect(!sent.url.absoluteString.contains("?"))
   }
 
-  @Test("E2: GET can be asked for by the transport, and by one request alone")
+  @Test("GET can be asked for by the transport, and by one request alone", .rule("request.2"))
   func getByTransportOrRequest() async throws {
     let recording = RecordingTransport(json: heroJSON)
     let url = try #require(URL(string: "http://127.0.0.1:1/graphql"))
@@ -127,14 +129,14 @@ struct RequestWireTests {
 
   // MARK: Headers and client awareness
 
-  @Test("E3: nothing is said about the client unless it is asked for")
+  @Test("nothing is said about the client unless it is asked for", .rule("request.3"))
   func silent() throws {
     let sent = try request().toURLRequest()
     #expect(!sent.headers.contains { $0.name.lowercased().hasPrefix("apollographql") })
     #expect(!body(sent).contains("extensions"))
   }
 
-  @Test("E3: client awareness names program and library, and additional headers win in any case")
+  @Test("client awareness names program and library, and additional headers win in any case", .rule("request.3"))
   func clientAwareness() throws {
     let client = ClientAwareness(applicationName: "shop", applicationVersion: "2.1")
     let sent = try request(
@@ -147,7 +149,7 @@ struct RequestWireTests {
     #expect(body(sent).hasPrefix(#"{"extensions":{"clientLibrary":{"name":"carabiner","version":"1.0.0"}},"operationName""#))
   }
 
-  @Test("E3: a client that does not name itself has the name of the program, and sends no field that is nil")
+  @Test("a client that does not name itself has the name of the program, and sends no field that is nil", .rule("request.3"))
   func defaultClient() throws {
     func fields(_ client: ClientAwareness) throws -> [String] {
       let headers = try request(options: WireOptions(clientAwareness: client)).toURLRequest().headers
@@ -159,7 +161,7 @@ struct RequestWireTests {
     #expect(try fields(ClientAwareness(applicationName: nil, applicationVersion: nil)).isEmpty)
   }
 
-  @Test("E3: an interceptor's own clientLibrary stays, and the library can be left out")
+  @Test("an interceptor's own clientLibrary stays, and the library can be left out", .rule("request.3"))
   func libraryIsOptional() throws {
     var request = try request(options: WireOptions(clientAwareness: ClientAwareness()))
     request.wireOverrides.extensions["clientLibrary"] = ["name": "mine"]

@@ -1,9 +1,10 @@
 import Carabiner
 import CarabinerWire
 import FoundationEssentials
+import TestTools
 import Testing
 
-@Suite("Uploads by the GraphQL multipart request specification (SEMANTICS E5)")
+@Suite("Uploads by the GraphQL multipart request specification")
 struct UploadRequestTests {
   private struct Save: GraphQLMutation {
     typealias Data = JSONValue
@@ -40,7 +41,7 @@ struct UploadRequestTests {
     }.joined()
   }
 
-  @Test("E5: operations, map and files follow each other, the variable of a file is null")
+  @Test("operations, map and files follow each other, the variable of a file is null", .rule("request.5"))
   func form() throws {
     let sent = try request([data("file", "hello")], variables: ["n": 1]).toURLRequest()
     let operations =
@@ -61,7 +62,7 @@ struct UploadRequestTests {
   }
 
   @Test(
-    "E5: files may lie in lists and input objects",
+    "files may lie in lists and input objects", .rule("request.5"),
     arguments: [
       (["a"], "{}", #"{"a":null}"#), (["a.0", "a.1"], "{}", #"{"a":[null,null]}"#), (["a.1"], "{}", #"{"a":[null,null]}"#),
       (["i.f"], #"{"i":{"x":1}}"#, #"{"i":{"f":null,"x":1}}"#), (["i.l.0.f"], "{}", #"{"i":{"l":[{"f":null}]}}"#),
@@ -76,7 +77,7 @@ struct UploadRequestTests {
   }
 
   @Test(
-    "K17: files with one name are a list, and a file replaces a placeholder",
+    "files with one name are a list, and a file replaces a placeholder", .rule("detail.17"),
     arguments: [
       (["a", "a"], "{}", #"{"a":[null,null]}"#, ["a.0", "a.1"]),
       (["i.l", "b", "i.l"], "{}", #"{"b":null,"i":{"l":[null,null]}}"#, ["i.l.0", "b", "i.l.1"]),
@@ -93,7 +94,7 @@ struct UploadRequestTests {
   }
 
   @Test(
-    "K17: a single file is an element if its variable is a list, by the document or by a placeholder",
+    "a single file is an element if its variable is a list, by the document or by a placeholder", .rule("detail.17"),
     arguments: [
       ("[Upload!]!", "{}", #"{"a":[null]}"#, "a.0"), ("[Upload]", "{}", #"{"a":[null]}"#, "a.0"),
       ("Upload!", "{}", #"{"a":null}"#, "a"),
@@ -119,7 +120,7 @@ struct UploadRequestTests {
   }
 
   @Test(
-    "E5: a place that cannot hold a file is refused",
+    "a place that cannot hold a file is refused", .rule("request.5"),
     arguments: [
       (["a", "a", "a.0"], "{}", "has two files"),
       (["a", "a.b"], "{}", "is a file and also has members"), (["a.b", "a"], "{}", "is a file and also has members"),
@@ -136,7 +137,7 @@ struct UploadRequestTests {
     #expect(error?.message.contains(fragment) == true, "\(String(describing: error))")
   }
 
-  @Test("E5: a file's name cannot end its header line, and neither can a media type")
+  @Test("a file's name cannot end its header line, and neither can a media type", .rule("request.5"))
   func hostileNames() throws {
     let sent = try text(request([data("a", name: "a\"; x=\"\r\nX: é")]).toURLRequest())
     #expect(sent.contains(#"filename="a%22; x=%22%0D%0AX: é""#))
@@ -144,7 +145,7 @@ struct UploadRequestTests {
     #expect(throws: RequestChainError.self) { _ = try request([file]).toURLRequest() }
   }
 
-  @Test("E5: variables that an interceptor changed get their nulls too")
+  @Test("variables that an interceptor changed get their nulls too", .rule("request.5"))
   func changedVariables() throws {
     var request = try request([data("file")], variables: ["n": 1])
     request.wireOverrides.variables = JSONText(["n": 2])
@@ -161,7 +162,7 @@ struct UploadRequestTests {
     try body(folder)
   }
 
-  @Test("E5: a file on disk is not read when the request is made, only measured, links followed")
+  @Test("a file on disk is not read when the request is made, only measured, links followed", .rule("request.5"))
   func files() throws {
     try withFolder { folder in
       try Data("12345".utf8).write(to: URL(filePath: "\(folder)/five.bin"))
@@ -176,7 +177,7 @@ struct UploadRequestTests {
     }
   }
 
-  @Test("E5: a missing file, a folder and a device are refused before anything is sent")
+  @Test("a missing file, a folder and a device are refused before anything is sent", .rule("request.5"))
   func refusedFiles() throws {
     try withFolder { folder in
       for (path, fragment) in [
@@ -192,7 +193,7 @@ struct UploadRequestTests {
 
   // MARK: Through the chain
 
-  @Test("K8: the results of an upload are written like those of a mutation")
+  @Test("the results of an upload are written like those of a mutation", .rule("detail.8"))
   func cached() async throws {
     struct SetAvatar: GraphQLMutation {
       typealias Data = JSONValue
@@ -211,7 +212,7 @@ struct UploadRequestTests {
     #expect(try await silent.store.keys().isEmpty)
   }
 
-  @Test("E5: an upload is sent once with its document, and returns its result")
+  @Test("an upload is sent once with its document, and returns its result", .rule("request.5"))
   func throughTheChain() async throws {
     let transport = RecordingTransport(json: #"{"data":{"save":5}}"#)
     let client = ApolloClient(
@@ -227,7 +228,7 @@ struct UploadRequestTests {
     #expect(try !text(sent).contains("persistedQuery"))
   }
 
-  @Test("E5: an upload without files, and a transport that cannot upload, are refused")
+  @Test("an upload without files, and a transport that cannot upload, are refused", .rule("request.5"))
   func misuse() async throws {
     struct Deaf: NetworkTransport {
       func send<Operation: GraphQLOperation>(

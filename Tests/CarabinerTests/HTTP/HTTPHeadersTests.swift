@@ -141,7 +141,7 @@ struct HTTPHeadersTests {
     #expect(other == [:] && other.isEmpty && other.hashValue == HTTPHeaders().hashValue)
   }
 
-  @Test("E3: additional headers replace the defaults of the same name")
+  @Test("additional headers replace the defaults of the same name", .rule("request.3"))
   func additionalHeaders() async throws {
     let transport = RecordingTransport(json: heroJSON)
     let client = try ApolloClient.testing(transport)
@@ -154,7 +154,7 @@ struct HTTPHeadersTests {
     #expect(request.headers["content-type"] == "application/json")
   }
 
-  @Test("E1: the body's members are sorted, and the Accept header says what can be read")
+  @Test("the body's members are sorted, and the Accept header says what can be read", .rule("request.1"))
   func wireFormat() async throws {
     let transport = RecordingTransport(json: heroJSON)
     _ = try await ApolloClient.testing(transport).fetch(

@@ -2,9 +2,10 @@ import Carabiner
 import CarabinerWire
 import FoundationEssentials
 import Synchronization
+import TestTools
 import Testing
 
-@Suite("Automatic persisted queries (SEMANTICS E4)")
+@Suite("Automatic persisted queries")
 struct PersistedQueryTests {
   private struct Rename: GraphQLMutation {
     typealias Data = JSONValue
@@ -53,14 +54,14 @@ struct PersistedQueryTests {
     RecordingTransport { request, number in .json(bodies[min(number, bodies.count) - 1], to: request) }
   }
 
-  @Test("E4: it is off unless it is asked for")
+  @Test("it is off unless it is asked for", .rule("request.4"))
   func off() async throws {
     let transport = answering(heroJSON)
     _ = try await client(transport, .init()).fetch(query: HeroQuery(), cachePolicy: .networkOnly)
     #expect(transport.requests.map(Self.shape) == ["POST document"])
   }
 
-  @Test("E4: a hash the server knows is all that is sent")
+  @Test("a hash the server knows is all that is sent", .rule("request.4"))
   func known() async throws {
     let transport = answering(heroJSON)
     let response = try await client(transport, .init(isEnabled: true)).fetch(query: HeroQuery(), cachePolicy: .networkOnly)
@@ -139,7 +140,7 @@ struct PersistedQueryTests {
   }
 
   @Test(
-    "E4: a hash the server does not know is sent again with its document, and the refusal is not shown",
+    "a hash the server does not know is sent again with its document, and the refusal is not shown", .rule("request.4"),
     arguments: [notFound, notFoundByCode],
     [
       (false, false, ["POST hash", "POST hash document"]), (true, false, ["GET hash", "POST hash document"]),
@@ -155,7 +156,7 @@ struct PersistedQueryTests {
   }
 
   @Test(
-    "E4: a hash may be refused with a status of 400 to 499 as application/json",
+    "a hash may be refused with a status of 400 to 499 as application/json", .rule("request.4"),
     arguments: [(notFound, 400), (notFoundByCode, 404), (notSupported, 400), (notSupportedByCode, 422)])
   func refusedWithStatus(refusal: String, status: Int) async throws {
     let transport = RecordingTransport { request, number in
@@ -168,7 +169,7 @@ struct PersistedQueryTests {
     #expect(transport.requests.count == 2)
   }
 
-  @Test("E4: such an answer with another status, type or message stays an error", arguments: [0, 1, 2, 3])
+  @Test("such an answer with another status, type or message stays an error", .rule("request.4"), arguments: [0, 1, 2, 3])
   func otherStatuses(row: Int) async throws {
     let (body, status, type) = [
       (Self.notFound, 403, "application/json"), (Self.notFound, 500, "application/json"), (Self.notFound, 400, "text/plain"),
@@ -181,7 +182,7 @@ struct PersistedQueryTests {
     #expect(transport.requests.count == 1)
   }
 
-  @Test("E4: a second refusal of the same hash is persistedQueryRetryFailed")
+  @Test("a second refusal of the same hash is persistedQueryRetryFailed", .rule("request.4"))
   func retryFailed() async throws {
     let transport = answering(Self.notFound)
     let client = try client(transport, .init(isEnabled: true))
@@ -193,7 +194,9 @@ struct PersistedQueryTests {
     #expect(transport.requests.count == 2)
   }
 
-  @Test("E4: an endpoint that does not support it gets documents from then on", arguments: [notSupported, notSupportedByCode])
+  @Test(
+    "an endpoint that does not support it gets documents from then on", .rule("request.4"),
+    arguments: [notSupported, notSupportedByCode])
   func rememberedRefusal(refusal: String) async throws {
     let transport = answering(refusal, heroJSON)
     let support = PersistedQuerySupport()
@@ -207,21 +210,21 @@ struct PersistedQueryTests {
     #expect(!support.isRefused(by: "http://127.0.0.1:2/graphql"))
   }
 
-  @Test("E4: a server that first knows nothing and then refuses gets the document alone")
+  @Test("a server that first knows nothing and then refuses gets the document alone", .rule("request.4"))
   func refusedLate() async throws {
     let transport = answering(Self.notFound, Self.notSupported, heroJSON)
     _ = try await client(transport, .init(isEnabled: true)).fetch(query: HeroQuery(), cachePolicy: .networkOnly)
     #expect(transport.requests.map(Self.shape) == ["POST hash", "POST hash document", "POST document"])
   }
 
-  @Test("E4: the hash of a mutation goes by POST whatever the options say")
+  @Test("the hash of a mutation goes by POST whatever the options say", .rule("request.4"))
   func mutation() async throws {
     let transport = answering(Self.notFound, #"{"data":{"rename":1}}"#)
     _ = try await client(transport, .init(isEnabled: true, usesGETForHashes: true), getsQueries: true).perform(mutation: Rename())
     #expect(transport.requests.map(Self.shape) == ["POST hash", "POST hash document"])
   }
 
-  @Test("E4: another error of the server passes untouched")
+  @Test("another error of the server passes untouched", .rule("request.4"))
   func otherErrors() async throws {
     let transport = answering(#"{"errors":[{"message":"no hero"}],"data":null}"#)
     let response = try await client(transport, .init(isEnabled: true)).fetch(query: HeroQuery(), cachePolicy: .networkOnly)
@@ -229,7 +232,7 @@ struct PersistedQueryTests {
     #expect(transport.requests.count == 1)
   }
 
-  @Test("E4: the hash is that of the text that is sent, also if an interceptor changed it")
+  @Test("the hash is that of the text that is sent, also if an interceptor changed it", .rule("request.4"))
   func changedDocument() async throws {
     struct Changing: GraphQLInterceptor {
       func intercept<Request: GraphQLRequest>(

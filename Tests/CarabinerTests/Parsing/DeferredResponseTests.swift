@@ -1,8 +1,9 @@
 import Carabiner
 import FoundationEssentials
+import TestTools
 import Testing
 
-@Suite("A response in parts returns its results through the chain (SEMANTICS F)")
+@Suite("A response in parts returns its results through the chain")
 struct DeferredResponseTests {
   private let first = #"{"data":{"hero":{"name":"R2"}},"hasNext":true}"#
   private let patch =
@@ -17,7 +18,7 @@ struct DeferredResponseTests {
     try await ApolloClient.testing(ChunkTransport(chunks, contentType: contentType)).outcome(of: HeroQuery())
   }
 
-  @Test("F4: each part gives one merged result, which says whether more follow")
+  @Test("each part gives one merged result, which says whether more follow", .rule("multipart.4"))
   func merging() async throws {
     let outcome = try await outcome([parts(first, patch)])
     #expect(outcome.error == nil)
@@ -44,14 +45,14 @@ struct DeferredResponseTests {
     #expect(outcome.parsingCode == .unsupportedContentType)
   }
 
-  @Test("F4: a last part that only ends the response is not a result")
+  @Test("a last part that only ends the response is not a result", .rule("multipart.4"))
   func lastAlone() async throws {
     let outcome = try await outcome([parts(first, #"{"hasNext":false}"#)])
     #expect(outcome.error == nil)
     #expect(outcome.results == [merged[0]])
   }
 
-  @Test("F6: chunks of every size give the same results", arguments: [1, 2, 3, 7, 64, 1000])
+  @Test("chunks of every size give the same results", .rule("multipart.6"), arguments: [1, 2, 3, 7, 64, 1000])
   func chunking(size: Int) async throws {
     let bytes = Array(parts(first, "{}", patch).utf8)
     let chunks = stride(from: 0, to: bytes.count, by: size).map {
@@ -85,7 +86,7 @@ struct DeferredResponseTests {
   }
 
   @Test(
-    "F1: a content type without a usable boundary is an error of the response",
+    "a content type without a usable boundary is an error of the response", .rule("multipart.1"),
     arguments: [
       ("multipart/mixed", ResponseParsingError.Code.missingBoundary), ("Multipart/Mixed; deferSpec=20220824", .missingBoundary),
       ("multipart/mixed; boundary=\"\"", .missingBoundary), ("multipart/mixed; boundary=a; boundary=b", .invalidMultipart),
@@ -96,21 +97,22 @@ struct DeferredResponseTests {
     #expect(outcome.results.isEmpty)
   }
 
-  @Test("F2: a body whose boundary never comes is truncated, and says that it never came")
+  @Test("a body whose boundary never comes is truncated, and says that it never came", .rule("multipart.2"))
   func boundaryNeverFound() async throws {
     let outcome = try await outcome([#"{"data":{}}"#])
     #expect(outcome.parsingCode == .truncated)
     #expect("\(try #require(outcome.error))".contains("never came"))
   }
 
-  @Test("F2: a stream that ends without the close delimiter is truncated; what came before is delivered")
+  @Test("a stream that ends without the close delimiter is truncated; what came before is delivered", .rule("multipart.2"))
   func truncated() async throws {
     let outcome = try await outcome([parts(first, patch, closed: false)])
     #expect(outcome.parsingCode == .truncated)
     #expect(outcome.results == merged)
   }
 
-  @Test("F4: a close delimiter before hasNext:false makes the response incomplete; what came before is delivered")
+  @Test(
+    "a close delimiter before hasNext:false makes the response incomplete; what came before is delivered", .rule("multipart.4"))
   func neverLast() async throws {
     let outcome = try await outcome([parts(first)])
     #expect(outcome.parsingCode == .incomplete)
@@ -134,7 +136,7 @@ struct DeferredResponseTests {
     #expect(outcome.results == [merged[0]])
   }
 
-  @Test("F3: a part that is not JSON is refused, whatever else it is; one without a type is taken for JSON")
+  @Test("a part that is not JSON is refused, whatever else it is; one without a type is taken for JSON", .rule("multipart.3"))
   func partTypes() async throws {
     let body = "--b\r\nContent-Type: text/html\r\n\r\n<html>\r\n--b--"
     #expect(try await outcome([body]).parsingCode == .unsupportedContentType)
@@ -142,7 +144,7 @@ struct DeferredResponseTests {
     #expect(try await outcome([untyped]).results == [#"{"data":{"hero":null}}"#])
   }
 
-  @Test("F3: part headers that never end are refused")
+  @Test("part headers that never end are refused", .rule("multipart.3"))
   func endlessHeaders() async throws {
     let transport = ChunkTransport(["--b\r\n"]) { _ in .element(Data("A: b\r\n".utf8)) }
     let outcome = try await ApolloClient.testing(transport).outcome(of: HeroQuery())
@@ -150,7 +152,7 @@ struct DeferredResponseTests {
     #expect(transport.asks < 4000)
   }
 
-  @Test("F6: a part that never ends is refused at the limit")
+  @Test("a part that never ends is refused at the limit", .rule("multipart.6"))
   func endlessPart() async throws {
     let transport = ChunkTransport(["--b\r\n\r\n"]) { _ in .element(Data(repeating: 0x20, count: 1000)) }
     let parser = JSONResponseParsingInterceptor(limits: ResponseLimits(maximumPartBytes: 10_000))
@@ -171,7 +173,7 @@ struct DeferredResponseTests {
     #expect(chatty.asks < 100)
   }
 
-  @Test("C1: each result is written to the cache as it comes")
+  @Test("each result is written to the cache as it comes", .rule("cache-policy.1"))
   func cached() async throws {
     let store = ApolloStore()
     let client = try ApolloClient.testing(ChunkTransport([parts(first, patch)]), store: store)

@@ -1,8 +1,9 @@
 import Carabiner
 import FoundationEssentials
+import TestTools
 import Testing
 
-@Suite("Subscriptions over multipart HTTP (SEMANTICS F5)")
+@Suite("Subscriptions over multipart HTTP")
 struct MultipartSubscriptionTests {
   private func payload(_ count: Int) -> String { #"{"payload":{"data":{"count":\#(count)}}}"# }
   private func data(_ count: Int) -> String { #"{"data":{"count":\#(count)}}"# }
@@ -11,7 +12,7 @@ struct MultipartSubscriptionTests {
     try await ApolloClient.testing(ChunkTransport(chunks, contentType: contentType)).outcome(of: CountSubscription())
   }
 
-  @Test("F5: payloads are results, heartbeats are not, and the close delimiter ends the stream")
+  @Test("payloads are results, heartbeats are not, and the close delimiter ends the stream", .rule("multipart.5"))
   func payloads() async throws {
     let outcome = try await outcome([parts("{}", payload(1), "{ }", payload(2), "{}")])
     #expect(outcome.error == nil)
@@ -19,7 +20,7 @@ struct MultipartSubscriptionTests {
     #expect(outcome.hasNext == [true, true])
   }
 
-  @Test("F5: a null payload with errors ends the subscription with these errors")
+  @Test("a null payload with errors ends the subscription with these errors", .rule("multipart.5"))
   func transportErrors() async throws {
     let outcome = try await outcome([
       parts(payload(1), #"{"payload":null,"errors":[{"message":"gone","extensions":{"code":"GONE"}}]}"#, payload(2))
@@ -30,7 +31,7 @@ struct MultipartSubscriptionTests {
     #expect(error.errors.map(\.code) == ["GONE"])
   }
 
-  @Test("F5: errors beside a payload end the subscription after it")
+  @Test("errors beside a payload end the subscription after it", .rule("multipart.5"))
   func errorsBesidePayload() async throws {
     let outcome = try await outcome([parts(#"{"payload":{"data":{"count":1}},"errors":[{"message":"gone"}]}"#, payload(2))])
     #expect(outcome.results == [data(1)])
@@ -38,7 +39,7 @@ struct MultipartSubscriptionTests {
     #expect(outcome.error is SubscriptionError)
   }
 
-  @Test("F5: errors inside a payload are those of a result")
+  @Test("errors inside a payload are those of a result", .rule("multipart.5"))
   func errorsInPayload() async throws {
     let text = #"{"data":null,"errors":[{"message":"no"}]}"#
     let outcome = try await outcome([parts(#"{"payload":\#(text)}"#, payload(2))])
@@ -56,7 +57,7 @@ struct MultipartSubscriptionTests {
   }
 
   @Test(
-    "K5: a part without a payload and without errors is ignored",
+    "a part without a payload and without errors is ignored", .rule("detail.5"),
     arguments: [
       #"{"payload":null}"#, #"{"payload":null,"errors":null}"#, #"{"payload":null,"errors":[]}"#, #"{"errors":null}"#,
       #"{"load":{},"extensions":{"x":1}}"#,
@@ -125,7 +126,7 @@ struct MultipartSubscriptionTests {
     #expect(transport.asks >= 2)
   }
 
-  @Test("A12: cancelling the reader ends a subscription that says nothing", .timeLimit(.minutes(1)))
+  @Test("cancelling the reader ends a subscription that says nothing", .rule("chain.12"), .timeLimit(.minutes(1)))
   func cancellation() async throws {
     let journal = Journal()
     let transport = ChunkTransport([parts(payload(1), closed: false)], contentType: ChunkTransport.subscription) { _ in
@@ -148,7 +149,7 @@ struct MultipartSubscriptionTests {
     #expect(journal.entries == ["waiting", "cancelled"])
   }
 
-  @Test("A11: 20,000 results are read one by one, and none is asked for before the last one was taken")
+  @Test("20,000 results are read one by one, and none is asked for before the last one was taken", .rule("chain.11"))
   func manyResults() async throws {
     let transport = ChunkTransport(["--b"], contentType: ChunkTransport.subscription) { number in
       number < 20_000

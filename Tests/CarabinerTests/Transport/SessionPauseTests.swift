@@ -1,10 +1,11 @@
 import Carabiner
 import CarabinerWire
+import TestTools
 import Testing
 
-@Suite("A session of GraphQL over WebSocket pauses and opens again (SEMANTICS K18)")
+@Suite("A session of GraphQL over WebSocket pauses and opens again")
 struct SessionPauseTests {
-  @Test("K18: a pause closes the connection, operations wait, and what cannot be sent again fails")
+  @Test("a pause closes the connection, operations wait, and what cannot be sent again fails", .rule("detail.18"))
   func pausing() {
     var run = SessionRun.ready([(1, .subscription), (2, .mutation), (3, .query), (4, .query)])
     run.receive(#"{"id":"4","type":"next","payload":{"data":1}}"#)
@@ -27,7 +28,7 @@ struct SessionPauseTests {
     #expect(run.words().isEmpty)
   }
 
-  @Test("K18: a pause while the connection is opened or waited for ends that too")
+  @Test("a pause while the connection is opened or waited for ends that too", .rule("detail.18"))
   func pausingEarly() {
     var run = SessionRun()
     run.subscribe(1)
@@ -52,7 +53,7 @@ struct SessionPauseTests {
     #expect(run.words().isEmpty)
   }
 
-  @Test("K18: other headers open the connection again at once, if there is one or operations wait")
+  @Test("other headers open the connection again at once, if there is one or operations wait", .rule("detail.18"))
   func reconnecting() {
     var run = SessionRun.ready()
     run.session.reconnect()

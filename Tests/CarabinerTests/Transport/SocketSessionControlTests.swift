@@ -1,10 +1,11 @@
 import Carabiner
 import CarabinerWire
 import Synchronization
+import TestTools
 import Testing
 
 /// The controls of a session that transports of older generations offer to their users.
-@Suite("A session that its owner opens, pauses, keeps and restarts (SEMANTICS-OLDER J2)")
+@Suite("A session that its owner opens, pauses, keeps and restarts")
 struct SocketSessionControlTests {
   private static let ack = #"{"type":"connection_ack"}"#
 
@@ -20,7 +21,7 @@ struct SocketSessionControlTests {
     return run
   }
 
-  @Test("J2.12: a session opens without an operation, once")
+  @Test("a session opens without an operation, once", .rule("legacy.12"))
   func opensAlone() {
     var run = SessionRun()
     run.session.open()
@@ -35,7 +36,7 @@ struct SocketSessionControlTests {
     #expect(run.words() == ["close 1000"] && run.session.phase == .idle && run.session.loss == nil)
   }
 
-  @Test("J2.12: a kept connection has no idle time, and is opened again when it is lost")
+  @Test("a kept connection has no idle time, and is opened again when it is lost", .rule("legacy.12"))
   func keeps() {
     var run = kept()
     #expect(!run.words().contains { $0.hasPrefix("start idle") })
@@ -51,7 +52,8 @@ struct SocketSessionControlTests {
     #expect(run.words() == ["connect"])
   }
 
-  @Test("J2.12, J2.21: a kept connection that the server refuses is not opened again, until an operation needs it")
+  @Test(
+    "a kept connection that the server refuses is not opened again, until an operation needs it", .rule("legacy.12", "legacy.21"))
   func keptAndRefused() {
     var run = kept()
     _ = run.words()
@@ -61,7 +63,7 @@ struct SocketSessionControlTests {
     #expect(run.words() == ["connect"])
   }
 
-  @Test("J2.21: without reconnecting, a loss fails each operation at once, and the next operation connects")
+  @Test("without reconnecting, a loss fails each operation at once, and the next operation connects", .rule("legacy.21"))
   func withoutReconnects() {
     var run = SessionRun.ready([(1, .subscription), (2, .query), (3, .mutation)]) { $0.reconnects = false }
     run.session.closed(.abnormal, reason: "")
@@ -78,7 +80,7 @@ struct SocketSessionControlTests {
     #expect(run.words().last == "start reconnect 0.5 seconds")
   }
 
-  @Test("J2.16: an operation is found by its id on the connection, until it ends or the connection does")
+  @Test("an operation is found by its id on the connection, until it ends or the connection does", .rule("legacy.16"))
   func identifiers() {
     var run = SessionRun()
     run.subscribe(7)
@@ -118,7 +120,7 @@ struct SocketSessionControlTests {
     #expect([numbers.requestId(), numbers.requestId()] == ["7", "8"])
   }
 
-  @Test("J2.22: a pause closes the connection, queues what runs and what comes, and fails a sent mutation")
+  @Test("a pause closes the connection, queues what runs and what comes, and fails a sent mutation", .rule("legacy.22"))
   func pause() {
     var run = SessionRun.ready([(1, .subscription), (2, .mutation)]) { $0.dialect = .graphQLWS }
     run.session.pause()
@@ -139,7 +141,8 @@ struct SocketSessionControlTests {
     #expect(run.words().filter { $0.hasPrefix("send") && $0.contains("start") }.count == 2)
   }
 
-  @Test("J2.22: a pause between two attempts stops them, and a pause without operations is ended without a connection")
+  @Test(
+    "a pause between two attempts stops them, and a pause without operations is ended without a connection", .rule("legacy.22"))
   func pauseWhileWaiting() {
     var run = SessionRun.ready()
     run.session.closed(.abnormal, reason: "")
@@ -153,7 +156,7 @@ struct SocketSessionControlTests {
     #expect(run.words().isEmpty)
   }
 
-  @Test("J2.24: a restart closes the old connection before it asks for another, and a sent mutation fails")
+  @Test("a restart closes the old connection before it asks for another, and a sent mutation fails", .rule("legacy.24"))
   func restart() {
     var run = SessionRun.ready([(1, .subscription), (2, .mutation)])
     run.session.reconnect()
@@ -168,7 +171,7 @@ struct SocketSessionControlTests {
     #expect(!paused.words().contains("connect"))
   }
 
-  @Test("J2.23: shutting down says so in the older protocol, and no control has an effect afterwards")
+  @Test("shutting down says so in the older protocol, and no control has an effect afterwards", .rule("legacy.23"))
   func shutDown() {
     var run = SessionRun.ready { $0.dialect = .graphQLWS }
     run.session.shutDown()
@@ -183,7 +186,7 @@ struct SocketSessionControlTests {
     #expect(run.words().isEmpty && run.session.phase == .ended && run.session.loss == nil)
   }
 
-  @Test("J2, bad input: a message nested 100,000 levels deep ends the connection", arguments: WebSocketProtocol.allCases)
+  @Test("a message nested 100,000 levels deep ends the connection", arguments: WebSocketProtocol.allCases)
   func nested(dialect: WebSocketProtocol) {
     let type = dialect == .graphQLWS ? "data" : "next"
     let (opening, closing) = (String(repeating: "[", count: 100_000), String(repeating: "]", count: 100_000))

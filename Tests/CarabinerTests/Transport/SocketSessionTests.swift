@@ -1,13 +1,14 @@
 import Carabiner
 import CarabinerWire
 import FoundationEssentials
+import TestTools
 import Testing
 
-@Suite("A session of GraphQL over WebSocket (SEMANTICS I1 to I3)")
+@Suite("A session of GraphQL over WebSocket")
 struct SocketSessionTests {
   private static let ack = #"{"type":"connection_ack"}"#
 
-  @Test("I1, I2: the first operation opens the connection, and messages wait until acknowledged")
+  @Test("the first operation opens the connection, and messages wait until acknowledged", .rule("websocket.1", "websocket.2"))
   func opening() {
     var run = SessionRun()
     #expect(run.words().isEmpty)
@@ -27,7 +28,7 @@ struct SocketSessionTests {
     #expect(run.words() == [#"send {"id":"3","payload":{},"type":"subscribe"}"#, "7 is active"])
   }
 
-  @Test("I1: next, error and complete reach the operation of their id, and no other")
+  @Test("next, error and complete reach the operation of their id, and no other", .rule("websocket.1"))
   func results() {
     var run = SessionRun.ready([(1, .subscription), (2, .query), (3, .subscription)])
     run.receive(#"{"id":"2","type":"next","payload":{"data":2}}"#)
@@ -44,7 +45,7 @@ struct SocketSessionTests {
   }
 
   @Test(
-    "I2: an unknown id is noted and never fatal",
+    "an unknown id is noted and never fatal", .rule("websocket.2"),
     arguments: [(#""9""#, "warning"), (#""x""#, "warning"), (#""0""#, "warning"), (#""-1""#, "warning"), (#""2""#, "note")])
   func unknownID(id: String, word: String) {
     var run = SessionRun.ready([(1, .subscription), (2, .subscription)])
@@ -58,7 +59,7 @@ struct SocketSessionTests {
     #expect(run.words() == ["1 gets {}"])
   }
 
-  @Test("I1: ping gets pong with its payload, before and after the acknowledgement")
+  @Test("ping gets pong with its payload, before and after the acknowledgement", .rule("websocket.1"))
   func ping() {
     var run = SessionRun()
     run.subscribe(1)
@@ -73,7 +74,7 @@ struct SocketSessionTests {
     #expect(run.words() == [#"answer {"type":"pong"}"#])
   }
 
-  @Test("I1: a second acknowledgement is noted and changes nothing")
+  @Test("a second acknowledgement is noted and changes nothing", .rule("websocket.1"))
   func acknowledgedTwice() {
     var run = SessionRun.ready()
     run.receive(Self.ack)
@@ -81,7 +82,7 @@ struct SocketSessionTests {
     #expect(run.session.phase == .ready)
   }
 
-  @Test("I1: without acknowledgement the connection is closed and its operations fail")
+  @Test("without acknowledgement the connection is closed and its operations fail", .rule("websocket.1"))
   func noAcknowledgement() {
     var run = SessionRun()
     run.subscribe(1)
@@ -95,7 +96,7 @@ struct SocketSessionTests {
   }
 
   @Test(
-    "I1: each close code is a separate error, and only those that a retry would repeat are final",
+    "each close code is a separate error, and only those that a retry would repeat are final", .rule("websocket.1"),
     arguments: [
       (4400, WebSocketError.Code.badRequest, true), (4401, .unauthorized, true), (4403, .forbidden, true),
       (4406, .subprotocolRefused, true), (4408, .acknowledgementTimeout, false), (4409, .subscriberExists, true),
@@ -119,7 +120,7 @@ struct SocketSessionTests {
     if number != 1005, number != 1006 { #expect(error.message.contains(#"\#(number) ("because")"#)) }
   }
 
-  @Test("I2: a lost connection is opened again, later each time, and what waited is sent with new ids")
+  @Test("a lost connection is opened again, later each time, and what waited is sent with new ids", .rule("websocket.2"))
   func reconnecting() {
     var run = SessionRun.ready([(1, .subscription), (2, .query)]) { $0.reconnection.maximumAttempts = 3 }
     run.session.closed(.abnormal, reason: "")
@@ -148,7 +149,7 @@ struct SocketSessionTests {
     #expect(run.session.phase == .idle)
   }
 
-  @Test("I2: a connection that lasted starts the count of attempts again")
+  @Test("a connection that lasted starts the count of attempts again", .rule("websocket.2"))
   func stable() {
     var run = SessionRun.ready { $0.reconnection.maximumAttempts = 1 }
     for _ in 0..<3 {
@@ -169,7 +170,9 @@ struct SocketSessionTests {
     #expect(run.words() == ["1 failed connectionLost"])
   }
 
-  @Test("I2: delays grow to their limit, and jitter takes at most half", arguments: [(0.0, 0.5), (0.5, 0.75), (1.0, 1.0)])
+  @Test(
+    "delays grow to their limit, and jitter takes at most half", .rule("websocket.2"),
+    arguments: [(0.0, 0.5), (0.5, 0.75), (1.0, 1.0)])
   func delays(jitter: Double, share: Double) {
     for (attempts, seconds) in [(1, 0.5), (2, 1.0), (3, 2.0), (7, 30.0), (200, 30.0)] {
       var run = SessionRun.ready { options in
@@ -186,7 +189,7 @@ struct SocketSessionTests {
     }
   }
 
-  @Test("I2: a mutation in flight fails and is never sent again; one that waited is sent")
+  @Test("a mutation in flight fails and is never sent again; one that waited is sent", .rule("websocket.2"))
   func mutations() {
     var run = SessionRun.ready([(1, .mutation), (2, .subscription)])
     run.session.closed(.abnormal, reason: "")
@@ -209,7 +212,7 @@ struct SocketSessionTests {
       ])
   }
 
-  @Test("I2: a query whose results began is not asked again")
+  @Test("a query whose results began is not asked again", .rule("websocket.2"))
   func begunQuery() {
     var run = SessionRun.ready([(1, .query), (2, .query)])
     run.receive(#"{"id":"1","type":"next","payload":{}}"#)
@@ -218,7 +221,7 @@ struct SocketSessionTests {
     #expect(run.words() == ["1 failed connectionLost", "warning", "2 is reconnecting", "start reconnect 0.5 seconds"])
   }
 
-  @Test("I2: ids never repeat over the life of a session")
+  @Test("ids never repeat over the life of a session", .rule("websocket.2"))
   func identifiers() {
     var run = SessionRun.ready()
     var seen: Set<String> = []
@@ -275,7 +278,7 @@ struct SocketSessionTests {
   }
 
   @Test(
-    "J2.19: a message of an unknown type is logged, and affects no operation",
+    "a message of an unknown type is logged, and affects no operation", .rule("legacy.19"),
     arguments: [#"{"type":"data","id":"1","payload":{}}"#, #"{"type":"notice"}"#, #"{"type":""}"#])
   func unknownType(text: String) {
     var run = SessionRun.ready()
@@ -293,7 +296,7 @@ struct SocketSessionTests {
   }
 
   @Test(
-    "I1: messages that are not valid end the connection with a clear error",
+    "messages that are not valid end the connection with a clear error", .rule("websocket.1"),
     arguments: ["", "nonsense", "[]", "{}", #"{"type":7}"#, #"{"type":"next","payload":{}}"#])
   func invalid(text: String) {
     var run = SessionRun.ready()
@@ -340,7 +343,7 @@ struct SocketSessionTests {
     #expect(run.words() == [#"send {"type":"ping"}"#, "start pong 10.0 seconds"])
   }
 
-  @Test("I3: in the older protocol a refusal ends the connection with what the server says")
+  @Test("in the older protocol a refusal ends the connection with what the server says", .rule("websocket.3"))
   func refused() {
     var run = SessionRun { $0.dialect = .graphQLWS }
     run.subscribe(1)
@@ -350,7 +353,7 @@ struct SocketSessionTests {
     #expect(run.words() == ["close 1000", "1 failed initialisationRefused"])
   }
 
-  @Test("I3: the older protocol goes its whole way")
+  @Test("the older protocol goes its whole way", .rule("websocket.3"))
   func legacy() {
     var run = SessionRun { $0.dialect = .graphQLWS }
     run.subscribe(1)

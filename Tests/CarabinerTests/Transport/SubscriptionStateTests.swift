@@ -1,6 +1,7 @@
 import Carabiner
 import CarabinerWire
 import FoundationEssentials
+import TestTools
 import Testing
 
 @Suite("The state of a subscription", .timeLimit(.minutes(1)))
@@ -23,7 +24,7 @@ struct SubscriptionStateTests {
     #expect(await stream.states.reduce(into: []) { $0.append($1) } == [.finished])
   }
 
-  @Test("K18: a subscription says why it finished: its end, an error, its reader")
+  @Test("a subscription says why it finished: its end, an error, its reader", .rule("detail.18"))
   func reasons() async throws {
     let ended = try ApolloClient.testing(ChunkTransport([parts(payload(1))], contentType: ChunkTransport.subscription))
       .subscribe(subscription: CountSubscription())

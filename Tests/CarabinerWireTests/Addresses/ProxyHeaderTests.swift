@@ -1,4 +1,5 @@
 import CarabinerWire
+import TestTools
 import Testing
 
 @Suite("The header of the PROXY protocol")
@@ -36,7 +37,9 @@ struct ProxyHeaderTests {
     ("version 2, a socket in the file system", binary(0x21, 0x31, Array(repeating: 0x61, count: 216)), nil),
   ]
 
-  @Test("G17: a header of either version has the client's address and its length, whatever follows it", arguments: whole)
+  @Test(
+    "a header of either version has the client's address and its length, whatever follows it", .rule("gateway.17"),
+    arguments: whole)
   func complete(name: String, bytes: [UInt8], client: String?) {
     #expect(bytes.count <= ProxyHeader.maximumBinary)
     for more in [[], Array("GET / HTTP/1.1\r\n\r\n".utf8), Array(repeating: 0x0D, count: 2000)] {
@@ -48,13 +51,13 @@ struct ProxyHeaderTests {
     }
   }
 
-  @Test("G17: a header that is cut anywhere needs more bytes", arguments: whole)
+  @Test("a header that is cut anywhere needs more bytes", .rule("gateway.17"), arguments: whole)
   func cut(name: String, bytes: [UInt8], client: String?) {
     for count in 0..<bytes.count { #expect(ProxyHeader(bytes.prefix(count)) == .incomplete, "\(count)") }
   }
 
   @Test(
-    "G17: a header that is too long, of an unknown kind or not one at all is malformed",
+    "a header that is too long, of an unknown kind or not one at all is malformed", .rule("gateway.17"),
     arguments: [
       ("a request", Array("GET /graphql HTTP/1.1\r\n".utf8)), ("one wrong byte", [0x51]), ("TLS", [22, 3, 1, 0, 4]),
       ("another word", Array("PROXYTCP4 1".utf8)), ("version 3", signature + [0x31, 0x11, 0, 12] + v4),
@@ -83,7 +86,7 @@ struct ProxyHeaderTests {
     #expect(ProxyHeader(bytes + Array(repeating: 0, count: 4000)) == .malformed)
   }
 
-  @Test("G17: random bytes and changes of headers end with one of the three answers, within the limit")
+  @Test("random bytes and changes of headers end with one of the three answers, within the limit", .rule("gateway.17"))
   func random() {
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<20_000 {

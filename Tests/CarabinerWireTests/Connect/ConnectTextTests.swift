@@ -1,4 +1,5 @@
 import CarabinerWire
+import TestTools
 import Testing
 
 @Suite("Texts of the Connect protocol")
@@ -26,7 +27,7 @@ struct ConnectTextTests {
   }
 
   @Test(
-    "J4.35: a query has its items in order, after those of the URL",
+    "a query has its items in order, after those of the URL", .rule("connect.35"),
     arguments: [
       (nil, nil, "connect=v1&base64=1&encoding=json&message=e30"),
       ("", "gzip", "connect=v1&base64=1&compression=gzip&encoding=json&message=e30"),
@@ -38,7 +39,7 @@ struct ConnectTextTests {
   }
 
   @Test(
-    "J4.41: a field is divided at commas outside quotes, unless it is not a list",
+    "a field is divided at commas outside quotes, unless it is not a list", .rule("connect.41"),
     arguments: [
       ("x-a", "1", ["1"]), ("x-a", " 1 ,\t2,3 ", ["1", "2", "3"]), ("x-a", "", [""]), ("x-a", ",, ,", [""]),
       ("x-a", "1,,2", ["1", "2"]),
@@ -53,13 +54,13 @@ struct ConnectTextTests {
     #expect(HeaderFields.values(of: value, for: name) == values)
   }
 
-  @Test("J4.38: spellings of a name are one field")
+  @Test("spellings of a name are one field", .rule("connect.38"))
   func merged() {
     #expect(HeaderFields.merged(["X-A": ["1", "2"], "x-a": ["3"], "Y": []]) == ["x-a": ["1", "2", "3"], "y": []])
   }
 
   @Test(
-    "J4.43, J4.44: an error is read as far as it has the expected types",
+    "an error is read as far as it has the expected types", .rule("connect.43", "connect.44"),
     arguments: [
       ("{}", nil, nil, []), (#"{"code": "not_found", "message": "no"}"#, "not_found", "no", []),
       (#"{"code": null, "message": ""}"#, nil, "", []), (#"{"code": 5, "message": {}, "details": {}}"#, nil, nil, []),
@@ -78,14 +79,14 @@ struct ConnectTextTests {
   }
 
   @Test(
-    "J4.43, J4.51: only a JSON object is an error or the end of a stream",
+    "only a JSON object is an error or the end of a stream", .rule("connect.43", "connect.51"),
     arguments: ["", "[]", "null", "7", "{", #"{"message": "\ud800"}"#, String(repeating: #"{"a":"#, count: 100_000)])
   func notErrors(text: String) {
     #expect(ConnectErrorBody(parsing: Array(text.utf8)) == nil)
     #expect(EndOfStream(parsing: Array(text.utf8)) == nil)
   }
 
-  @Test("J4.44: ten thousand details are read")
+  @Test("ten thousand details are read", .rule("connect.44"))
   func manyDetails() throws {
     let details = Array(repeating: #"{"type":"a.B","value":"AQ=="}"#, count: 10_000).joined(separator: ",")
     let body = try #require(ConnectErrorBody(parsing: Array(#"{"code":"internal","details":[\#(details)]}"#.utf8)))
@@ -93,7 +94,7 @@ struct ConnectTextTests {
   }
 
   @Test(
-    "J4.51: the end of a stream has an error or none, and trailers",
+    "the end of a stream has an error or none, and trailers", .rule("connect.51"),
     arguments: [
       ("{}", false, [:]), (#"{"error": null}"#, false, [:]), (#"{"error": {}}"#, true, [:]),
       (#"{"metadata": {"X-A": ["1", 2, "3"], "x-a": ["4"], "b": "5", "c": []}}"#, false, ["x-a": ["1", "3", "4"]]),

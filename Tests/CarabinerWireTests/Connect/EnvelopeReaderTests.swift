@@ -1,7 +1,8 @@
 import CarabinerWire
+import TestTools
 import Testing
 
-@Suite("Envelopes of Connect and gRPC-Web (J4.37, J4.50)")
+@Suite("Envelopes of Connect and gRPC-Web")
 struct EnvelopeReaderTests {
   /// A stream, and what is read of it.
   struct Stream: CustomTestStringConvertible, Sendable {
@@ -62,7 +63,7 @@ struct EnvelopeReaderTests {
     return (envelopes, nil)
   }
 
-  @Test("J4.37, J4.50: a stream is read the same, wherever it is cut in two", arguments: streams)
+  @Test("a stream is read the same, wherever it is cut in two", .rule("connect.37", "connect.50"), arguments: streams)
   func everySplit(stream: Stream) {
     for place in 0...stream.bytes.count {
       let reading = read([stream.bytes[..<place], stream.bytes[place...]], stream)
@@ -87,7 +88,7 @@ struct EnvelopeReaderTests {
     #expect(try reader.next() == nil)
   }
 
-  @Test("J4.37: the prefix has the flags and the length, big-endian")
+  @Test("the prefix has the flags and the length, big-endian", .rule("connect.37"))
   func prefix() {
     #expect(Envelope.prefix(flags: 1, length: 0x0102_0304) == [1, 1, 2, 3, 4])
     #expect(Envelope.prefix(flags: 0, length: 0xFFFF_FFFF) == [0, 0xFF, 0xFF, 0xFF, 0xFF])

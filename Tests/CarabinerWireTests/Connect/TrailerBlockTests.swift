@@ -1,10 +1,11 @@
 import CarabinerWire
+import TestTools
 import Testing
 
-@Suite("Trailers of gRPC-Web (J4.56)")
+@Suite("Trailers of gRPC-Web")
 struct TrailerBlockTests {
   @Test(
-    "J4.56: a block is read line by line",
+    "a block is read line by line", .rule("connect.56"),
     arguments: [
       ("", [:]), ("grpc-status: 0\r\n", ["grpc-status": ["0"]]), ("GRPC-Status:0", ["grpc-status": ["0"]]),
       ("a: 1\r\nA:2\r\nb: x, y\r\n", ["a": ["1", "2"], "b": ["x, y"]]), ("a: 1\nb: 2\n", ["a": ["1"], "b": ["2"]]),
@@ -24,7 +25,7 @@ struct TrailerBlockTests {
   }
 
   @Test(
-    "J4.56: a message is decoded, and kept as it is if it cannot be",
+    "a message is decoded, and kept as it is if it cannot be", .rule("connect.56"),
     arguments: [("a%20b%C3%A9", "a bé"), ("100%", "100%"), ("%FF", "%FF"), ("", "")])
   func messages(text: String, message: String) {
     #expect(TrailerBlock(parsing: Array("grpc-message: \(text)\r\n".utf8)).message == message)
@@ -34,7 +35,7 @@ struct TrailerBlockTests {
   private static let status: [UInt8] =
     [8, 5, 0x12, 2, 0x6E, 0x6F, 0x1A, 10, 0x0A, 3, 0x61, 0x2E, 0x42, 0x12, 3, 1, 2, 3]
 
-  @Test("J4.56: the details of a status are read")
+  @Test("the details of a status are read", .rule("connect.56"))
   func details() {
     let block = TrailerBlock(parsing: Array("grpc-status-details-bin: \(Base64.urlEncoded(Self.status))\r\n".utf8))
     #expect(block.details == [.init(type: "a.B", payload: [1, 2, 3])])

@@ -1,4 +1,5 @@
 import CarabinerWire
+import TestTools
 import Testing
 
 @Suite("Sizes and costs of operations")
@@ -14,7 +15,8 @@ struct DocumentMeasuresTests {
     return measures.cost(of: try #require(measures.operations.first), variables: variables)
   }
 
-  @Test("G23: depth, fields, root fields, aliases and directives are counted, and fragments where they are spread")
+  @Test(
+    "depth, fields, root fields, aliases and directives are counted, and fragments where they are spread", .rule("gateway.23"))
   func sizes() throws {
     let plain = try size("query ($a: Int @d) @d { x: a @include(if: true) { b c } ... on T @d { e } }")
     #expect(plain.depth == 2 && plain.fields == 4 && plain.rootFields == 2 && plain.aliases == 1 && plain.directives == 4)
@@ -26,14 +28,14 @@ struct DocumentMeasuresTests {
     #expect(try size(#"{ __type(name: "T") { name } }"#).usesIntrospection)
   }
 
-  @Test("G23: each operation of a document is measured on its own")
+  @Test("each operation of a document is measured on its own", .rule("gateway.23"))
   func operations() throws {
     let both = try measures("query a { a } query b { b { c } ...f } fragment f on T { d }").operations
     #expect(both.map(\.size.fields) == [1, 3])
   }
 
   @Test(
-    "G23: a field costs one, times the integer arguments of the fields above it",
+    "a field costs one, times the integer arguments of the fields above it", .rule("gateway.23"),
     arguments: [
       ("{ a b { c } }", 3), ("{ a(first: 10) { b { c } } }", 21), ("{ a(first: 10) { b(last: 5) { c } } }", 61),
       ("{ a(first: 10, limit: 2) { b } }", 21), ("{ a(other: 10) { b } }", 2), ("{ a(first: 0) { b } }", 2),
@@ -45,7 +47,7 @@ struct DocumentMeasuresTests {
     #expect(try cost(text) == expected)
   }
 
-  @Test("G23: variables count with their values, or with their default values")
+  @Test("variables count with their values, or with their default values", .rule("gateway.23"))
   func variables() throws {
     let text = "query ($n: Int = 3) { a(first: $n) { b(first: 2) { c } ...f } } fragment f on T { d(limit: $n) { e } }"
     // a, and n times: b, two c, d, and n e.
@@ -59,7 +61,7 @@ struct DocumentMeasuresTests {
   }
 
   @Test(
-    "G23: text counts as a number, because some servers take it for one",
+    "text counts as a number, because some servers take it for one", .rule("gateway.23"),
     arguments: [
       ("10", 11), (" +10\n", 11), ("010", 11), ("1e1", 11), ("10.0", 11), ("0xA", 11), ("1_0", 11), ("１０", 11), ("١٠", 11),
       ("1e400", 1 << 53), ("Infinity", 1 << 53), ("-10", 2), ("0.5", 2), ("", 2), ("ten", 2), ("10 or so", 2), ("nan", 2),
@@ -68,7 +70,7 @@ struct DocumentMeasuresTests {
     #expect(try cost("query ($n: Int) { a(first: $n) { b } }", ["n": .string(text)]) == expected)
   }
 
-  @Test("G23: counts of fragments that each spread the next one twice saturate at 2^53")
+  @Test("counts of fragments that each spread the next one twice saturate at 2^53", .rule("gateway.23"))
   func doubling() throws {
     var text = "query ($n: Int) { ...f0 }"
     for index in 0..<30 { text += " fragment f\(index) on T { ...f\(index + 1) ...f\(index + 1) }" }
@@ -81,7 +83,7 @@ struct DocumentMeasuresTests {
     #expect(try cost(text, ["n": 2]) == 1 << 53)
   }
 
-  @Test("G23: a document whose fragments form a chain of thousands is measured without a deep recursion")
+  @Test("a document whose fragments form a chain of thousands is measured without a deep recursion", .rule("gateway.23"))
   func chain() throws {
     let count = 9000
     var text = "{ ...f0 }"
@@ -90,7 +92,7 @@ struct DocumentMeasuresTests {
   }
 
   @Test(
-    "G23: fragments that spread themselves, and two fragments of one name, are refused",
+    "fragments that spread themselves, and two fragments of one name, are refused", .rule("gateway.23"),
     arguments: [
       ("{ ...a } fragment a on T { ...a }", DocumentMeasures.Fault.cycle("a")),
       ("{ ...a } fragment a on T { b { ...c } } fragment c on T { ... { ...a } }", .cycle("a")),
@@ -100,7 +102,7 @@ struct DocumentMeasuresTests {
     #expect(throws: fault) { try measures(text) }
   }
 
-  @Test("G22: tokens do not change with white space, commas and comments, and change with order and strings")
+  @Test("tokens do not change with white space, commas and comments, and change with order and strings", .rule("gateway.22"))
   func tokens() throws {
     let tokens = try GraphQLTokens(of: #"query q($a: Int, $b: [Int!]) { f(x: $a, y: "a  b") @d ... on T { g } }"#)
     let other = try GraphQLTokens(of: "\u{FEFF}query q ( $a:Int$b:[Int!] ) # comment }\n{f(x:$a y:\"a  b\")@d...on T{g}}")

@@ -2,7 +2,7 @@ import CarabinerWire
 import TestTools
 import Testing
 
-@Suite("Deferred and streamed parts become whole responses (SEMANTICS F4)")
+@Suite("Deferred and streamed parts become whole responses")
 struct IncrementalResponseTests {
   /// Merges parts and returns each result.
   private func results(_ parts: [String]) throws -> [IncrementalUpdate] {
@@ -25,7 +25,9 @@ struct IncrementalResponseTests {
     }
   }
 
-  @Test("F4: patches of the format of 2022-08-24, two in one part, and a last part that says only that it is the last")
+  @Test(
+    "patches of the format of 2022-08-24, two in one part, and a last part that says only that it is the last",
+    .rule("multipart.4"))
   func olderFormat() throws {
     let parts = [
       #"{"data":{"hero":{"name":"R2","friends":[{"id":"1"},{"id":"2"}]}},"hasNext":true}"#,
@@ -66,7 +68,7 @@ struct IncrementalResponseTests {
   }
 
   @Test(
-    "K12: an item without a path is an error, and never merged into the root",
+    "an item without a path is an error, and never merged into the root", .rule("detail.12"),
     arguments: [
       #"{"incremental":[{"data":{"s":1}}],"hasNext":true}"#, #"{"incremental":[{"path":null,"data":{"s":1}}],"hasNext":true}"#,
       #"{"incremental":[{"items":[1]}],"hasNext":true}"#, #"{"pending":[{"id":"9"}],"hasNext":true}"#,
@@ -75,7 +77,7 @@ struct IncrementalResponseTests {
     #expect(try failure([Self.initial, part]) == .malformedPart)
   }
 
-  @Test("F4: patches of the later format, with pending, id, subPath and completed")
+  @Test("patches of the later format, with pending, id, subPath and completed", .rule("multipart.4"))
   func laterFormat() throws {
     let parts = [
       #"{"data":{"hero":{"ship":{"id":"7"}},"list":[1]},"pending":[{"id":"0","path":["hero"],"label":"H"},{"id":"1","path":["list"]}],"hasNext":true}"#,
@@ -91,7 +93,7 @@ struct IncrementalResponseTests {
     #expect(updates[1].patches.map(\.label) == ["H", nil])
   }
 
-  @Test("F4: ids may be numbers, and members that a server has no value for may be null")
+  @Test("ids may be numbers, and members that a server has no value for may be null", .rule("multipart.4"))
   func looseLaterFormat() throws {
     #expect(
       try texts([
@@ -103,7 +105,7 @@ struct IncrementalResponseTests {
       ])
   }
 
-  @Test("F4: parts that have only hasNext or empty lists add nothing, wherever they come")
+  @Test("parts that have only hasNext or empty lists add nothing, wherever they come", .rule("multipart.4"))
   func heartbeats() throws {
     let empty = #"{"incremental":[],"pending":[],"completed":[],"errors":[],"hasNext":true}"#
     #expect(
@@ -115,7 +117,7 @@ struct IncrementalResponseTests {
       ]) == [#"{"data":{"a":1}}"#, #"{"data":{"a":1,"b":2}}"#])
   }
 
-  @Test("F4: streamed items are appended")
+  @Test("streamed items are appended", .rule("multipart.4"))
   func streamedItems() throws {
     #expect(
       try texts([
@@ -125,7 +127,7 @@ struct IncrementalResponseTests {
       ]).last == #"{"data":{"a":{"list":[{"n":0},{"n":1},{"n":2},{"n":3}]}}}"#)
   }
 
-  @Test("F4: fields that both have are merged, lists by index; a scalar is replaced")
+  @Test("fields that both have are merged, lists by index; a scalar is replaced", .rule("multipart.4"))
   func deepMerge() throws {
     #expect(
       try texts([
@@ -134,7 +136,7 @@ struct IncrementalResponseTests {
       ]).last == #"{"data":{"a":{"x":{"p":1,"q":2},"l":[{"i":1,"j":1},{"i":2,"j":2},{"j":3}],"s":2,"n":{}}}}"#)
   }
 
-  @Test("F4: errors are appended and extensions merged, of parts, patches and completed entries")
+  @Test("errors are appended and extensions merged, of parts, patches and completed entries", .rule("multipart.4"))
   func errorsAndExtensions() throws {
     let parts = [
       #"{"data":{"a":{}},"errors":[{"message":"1"}],"extensions":{"x":{"a":1}},"pending":[{"id":"0","path":["a"]}],"hasNext":true}"#,
@@ -169,7 +171,7 @@ struct IncrementalResponseTests {
     #expect(try JSONValue(parsing: response.text).object?["data"]?.object?["list"] == list)
   }
 
-  @Test("F4: a fragment or items that failed leave what is there as it is")
+  @Test("a fragment or items that failed leave what is there as it is", .rule("multipart.4"))
   func failedFragments() throws {
     #expect(
       try texts([
@@ -181,7 +183,7 @@ struct IncrementalResponseTests {
   static let initial = #"{"data":{"a":{"l":[1],"s":"x"},"n":null},"pending":[{"id":"0","path":["a"]}],"hasNext":true}"#
 
   @Test(
-    "F4: a patch that does not fit is refused with the reason",
+    "a patch that does not fit is refused with the reason", .rule("multipart.4"),
     arguments: [
       (#"{"incremental":[{"path":["b"],"data":{}}],"hasNext":true}"#, IncrementalError.Code.unknownPath),
       (#"{"incremental":[{"path":["n"],"data":{}}],"hasNext":true}"#, .unknownPath),
@@ -216,14 +218,14 @@ struct IncrementalResponseTests {
     #expect(try failure([Self.initial, part]) == code)
   }
 
-  @Test("F4: an id is refused once it is completed")
+  @Test("an id is refused once it is completed", .rule("multipart.4"))
   func idAfterCompletion() throws {
     let completed = #"{"completed":[{"id":"0"}],"hasNext":true}"#
     #expect(try failure([Self.initial, completed, #"{"incremental":[{"id":"0","data":{}}],"hasNext":false}"#]) == .duplicate)
     #expect(try failure([Self.initial, completed, #"{"pending":[{"id":"0","path":[]}],"hasNext":false}"#]) == .duplicate)
   }
 
-  @Test("F4: the first part must be a response, and none may follow the last")
+  @Test("the first part must be a response, and none may follow the last", .rule("multipart.4"))
   func order() throws {
     #expect(try failure([]) == .incomplete)
     #expect(try failure(["{}"]) == .malformedPart)
@@ -234,7 +236,7 @@ struct IncrementalResponseTests {
     #expect(throws: JSONError.self) { try results([#"{"data":"#]) }
   }
 
-  @Test("F4: members that are strings of digits are names and not indices")
+  @Test("members that are strings of digits are names and not indices", .rule("multipart.4"))
   func digits() throws {
     #expect(
       try texts([
@@ -246,7 +248,8 @@ struct IncrementalResponseTests {
         == .unknownPath)
   }
 
-  @Test("F4: 4,000 mutated conversations never trap, and give the same result twice", arguments: [1, 2] as [UInt64])
+  @Test(
+    "4,000 mutated conversations never trap, and give the same result twice", .rule("multipart.4"), arguments: [1, 2] as [UInt64])
   func mutations(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let alphabet = Array(#"{}[]",:01ade-"#.utf8)

@@ -1,7 +1,8 @@
 import CarabinerWire
+import TestTools
 import Testing
 
-@Suite("G1: how deep JSON may be nested is limited")
+@Suite("How deep JSON may be nested is limited", .rule("json.1"))
 struct JSONDepthTests {
   static let openings: [(String, String)] = [
     ("[", "]"), ("{\"a\":", "}"), ("[{\"a\":", "}]"), (" [ [ ", " ] ] "),

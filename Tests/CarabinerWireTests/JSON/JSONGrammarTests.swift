@@ -1,7 +1,8 @@
 import CarabinerWire
+import TestTools
 import Testing
 
-@Suite("G1: JSON is RFC 8259, strictly")
+@Suite("JSON is RFC 8259, strictly", .rule("json.1"))
 struct JSONGrammarTests {
   @Test(
     "these texts are JSON",

@@ -1,7 +1,8 @@
 import CarabinerWire
+import TestTools
 import Testing
 
-@Suite("G1: numbers keep their lexeme")
+@Suite("Numbers keep their lexeme", .rule("json.1"))
 struct JSONNumberTests {
   @Test(
     "a number is passed on as it was written",

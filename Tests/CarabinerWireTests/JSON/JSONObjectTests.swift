@@ -1,7 +1,8 @@
 import CarabinerWire
+import TestTools
 import Testing
 
-@Suite("G1: objects keep their order, and of duplicate keys the last wins")
+@Suite("Objects keep their order, and of duplicate keys the last wins", .rule("json.1"))
 struct JSONObjectTests {
   @Test("key order is kept, in small and in large objects", arguments: [1, 5, 11, 12, 13, 40, 1000])
   func order(count: Int) throws {

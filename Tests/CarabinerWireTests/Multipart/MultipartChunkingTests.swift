@@ -2,7 +2,7 @@ import CarabinerWire
 import TestTools
 import Testing
 
-@Suite("However a multipart body is cut, its parts are the same (SEMANTICS F6)")
+@Suite("However a multipart body is cut, its parts are the same")
 struct MultipartChunkingTests {
   struct Document: CustomTestStringConvertible, Sendable {
     let name: String
@@ -38,7 +38,7 @@ struct MultipartChunkingTests {
     Document(name: "nothing", boundary: "b", text: ""),
   ]
 
-  @Test("F6: every place to cut a body in two", arguments: documents, MultipartReader.PartEnd.allCases)
+  @Test("every place to cut a body in two", .rule("multipart.6"), arguments: documents, MultipartReader.PartEnd.allCases)
   func everySplit(document: Document, partEnd: MultipartReader.PartEnd) throws {
     let whole = try MultipartReading([document.bytes[...]], boundary: document.boundary, partEnd: partEnd)
     for place in 0...document.bytes.count {
@@ -48,7 +48,7 @@ struct MultipartChunkingTests {
     }
   }
 
-  @Test("F6: one byte at a time", arguments: documents, MultipartReader.PartEnd.allCases)
+  @Test("one byte at a time", .rule("multipart.6"), arguments: documents, MultipartReader.PartEnd.allCases)
   func singleBytes(document: Document, partEnd: MultipartReader.PartEnd) throws {
     let whole = try MultipartReading([document.bytes[...]], boundary: document.boundary, partEnd: partEnd)
     let reading = try MultipartReading(
@@ -56,13 +56,13 @@ struct MultipartChunkingTests {
     #expect(reading == whole)
   }
 
-  @Test("F2: a reader that takes the whole body line by line sees the same parts", arguments: documents)
+  @Test("a reader that takes the whole body line by line sees the same parts", .rule("multipart.2"), arguments: documents)
   func reference(document: Document) throws {
     let reading = try MultipartReading([document.bytes[...]], boundary: document.boundary)
     #expect(reading == MultipartReading(reference: document.bytes, boundary: document.boundary))
   }
 
-  @Test("F6: 20,000 random bodies, cut at random, against the reference", arguments: [1, 2, 3, 4] as [UInt64])
+  @Test("20,000 random bodies, cut at random, against the reference", .rule("multipart.6"), arguments: [1, 2, 3, 4] as [UInt64])
   func randomBodies(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let alphabet = Array("-b\r\n \tX:{".utf8)
@@ -84,7 +84,9 @@ struct MultipartChunkingTests {
     #expect(closed > 300)
   }
 
-  @Test("F2, F6: long parts with what nearly is a delimiter, in long chunks", arguments: [1, 2, 3, 4] as [UInt64])
+  @Test(
+    "long parts with what nearly is a delimiter, in long chunks", .rule("multipart.2", "multipart.6"),
+    arguments: [1, 2, 3, 4] as [UInt64])
   func longParts(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<300 {
@@ -104,7 +106,7 @@ struct MultipartChunkingTests {
     }
   }
 
-  @Test("F6: limits strike at the same place however the body is cut", arguments: [1, 2, 3] as [UInt64])
+  @Test("limits strike at the same place however the body is cut", .rule("multipart.6"), arguments: [1, 2, 3] as [UInt64])
   func limits(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<2_000 {

@@ -1,10 +1,11 @@
 import CarabinerWire
+import TestTools
 import Testing
 
-@Suite("Multipart bodies are read as RFC 2046 has them (SEMANTICS F1 to F3)")
+@Suite("Multipart bodies are read as RFC 2046 has them")
 struct MultipartReaderTests {
   @Test(
-    "F1: the boundary is found, quoted or not, among other parameters, in any case",
+    "the boundary is found, quoted or not, among other parameters, in any case", .rule("multipart.1"),
     arguments: [
       (#"multipart/mixed; boundary=simple"#, "simple"), (#"multipart/mixed;boundary="graphql";deferSpec=20220824"#, "graphql"),
       (#"Multipart/Mixed; deferSpec=20220824 ; BOUNDARY = "a b" "#, "a b"), (#"multipart/mixed;boundary="-""#, "-"),
@@ -19,7 +20,7 @@ struct MultipartReaderTests {
   }
 
   @Test(
-    "F1: a content type without a usable boundary is refused",
+    "a content type without a usable boundary is refused", .rule("multipart.1"),
     arguments: [
       ("multipart/mixed", MultipartError.Code.missingBoundary), ("multipart/mixed; boundary", .missingBoundary),
       ("multipart/mixed; boundary=", .missingBoundary), (#"multipart/mixed; boundary="""#, .missingBoundary),
@@ -35,13 +36,13 @@ struct MultipartReaderTests {
   }
 
   @Test(
-    "F1: a text that is not a media type is refused",
+    "a text that is not a media type is refused", .rule("multipart.1"),
     arguments: ["", "multipart", "/", "a/", "/b", "a/b/c", #"multipart/mixed; boundary="a"#, #"multipart/mixed; boundary="a"b"#])
   func noMediaType(text: String) {
     #expect(MediaType(text) == nil)
   }
 
-  @Test("F2: boundaries of 1 and of 70 characters work", arguments: [1, 2, 69, 70])
+  @Test("boundaries of 1 and of 70 characters work", .rule("multipart.2"), arguments: [1, 2, 69, 70])
   func boundaryLengths(length: Int) throws {
     let boundary = String(repeating: "-", count: length)
     let reading = try MultipartReading(
@@ -50,7 +51,7 @@ struct MultipartReaderTests {
     #expect(reading.error == nil)
   }
 
-  @Test("F2: the first delimiter may open the body, a preamble and an epilogue are ignored")
+  @Test("the first delimiter may open the body, a preamble and an epilogue are ignored", .rule("multipart.2"))
   func preambleAndEpilogue() throws {
     let core = "--b\r\n\r\nx\r\n--b--"
     for text in [
@@ -64,7 +65,7 @@ struct MultipartReaderTests {
     }
   }
 
-  @Test("F2: a boundary inside the JSON of a part does not end it")
+  @Test("a boundary inside the JSON of a part does not end it", .rule("multipart.2"))
   func boundaryInsideText() throws {
     let json = #"{"data":{"text":"--b","more":"\r\n--b--\r\n"}}"#
     for partEnd in MultipartReader.PartEnd.allCases {
@@ -72,7 +73,7 @@ struct MultipartReaderTests {
     }
   }
 
-  @Test("F2: a line with text after the boundary is not a delimiter; padding is allowed up to a limit")
+  @Test("a line with text after the boundary is not a delimiter; padding is allowed up to a limit", .rule("multipart.2"))
   func notADelimiter() throws {
     let padding = String(repeating: " ", count: MultipartLimits.maximumPaddingBytes)
     #expect(
@@ -80,7 +81,7 @@ struct MultipartReaderTests {
     #expect(try MultipartReading("--b\r\n\r\nx\r\n--b\(padding) \r\n--b--").bodies == ["x\r\n--b\(padding) "])
   }
 
-  @Test("F2: a part that ends at the boundary is there before the rest of its line, which must be empty")
+  @Test("a part that ends at the boundary is there before the rest of its line, which must be empty", .rule("multipart.2"))
   func endsAtBoundary() throws {
     var reader = MultipartReader(boundary: try MultipartBoundary("b"), partEnd: .atBoundary)
     reader.append(Array("--b\r\n\r\n{}\r\n--b".utf8))
@@ -96,7 +97,7 @@ struct MultipartReaderTests {
   }
 
   @Test(
-    "F2: a body that ends without the close delimiter is truncated",
+    "a body that ends without the close delimiter is truncated", .rule("multipart.2"),
     arguments: [
       "", "--b", "--b\r\n", "--b\r\nA: b", "--b\r\n\r\nx", "--b\r\n\r\nx\r\n--b", "--b\r\n\r\nx\r\n--b\r\n",
       "--b\r\n\r\nx\r\n--b-", "x\r\n--c--",
@@ -107,7 +108,7 @@ struct MultipartReaderTests {
     }
   }
 
-  @Test("F2: the error stays, and bytes that come after it change nothing")
+  @Test("the error stays, and bytes that come after it change nothing", .rule("multipart.2"))
   func errorStays() throws {
     var reader = MultipartReader(boundary: try MultipartBoundary("b"))
     reader.append(Array("--b\r\nno header\r\n".utf8))
@@ -118,7 +119,7 @@ struct MultipartReaderTests {
     }
   }
 
-  @Test("F3: part headers are read in any case, with white space or without, and folded")
+  @Test("part headers are read in any case, with white space or without, and folded", .rule("multipart.3"))
   func headers() throws {
     let part = try #require(
       try MultipartReading("--b\r\ncontent-TYPE :\tapplication/json;\r\n charset=\"UTF-8\"\r\nX:\r\n\r\n{}\r\n--b--").parts.first)
@@ -129,7 +130,7 @@ struct MultipartReaderTests {
   }
 
   @Test(
-    "F3: JSON is known by its media type",
+    "JSON is known by its media type", .rule("multipart.3"),
     arguments: [
       ("application/json", true), ("APPLICATION/JSON;charset=utf-8", true), ("application/graphql-response+json", true),
       ("text/plain", false), ("application/jsonp", false), ("application/x-ndjson", false),
@@ -138,7 +139,7 @@ struct MultipartReaderTests {
     #expect(MediaType(text)?.isJSON == isJSON)
   }
 
-  @Test("F3: headers that are none, or never end, are refused")
+  @Test("headers that are none, or never end, are refused", .rule("multipart.3"))
   func badHeaders() throws {
     #expect(try MultipartReading("--b\r\nnothing\r\n\r\nx\r\n--b--").error == .malformedHeader)
     #expect(try MultipartReading("--b\r\n: x\r\n\r\nx\r\n--b--").error == .malformedHeader)
@@ -148,7 +149,7 @@ struct MultipartReaderTests {
     #expect(try MultipartReading("--b\r\nA: " + String(repeating: "b", count: limit)).error == .headerTooLarge)
   }
 
-  @Test("F6: a part has a size limit, and so has the preamble")
+  @Test("a part has a size limit, and so has the preamble", .rule("multipart.6"))
   func partLimit() throws {
     let limits = MultipartLimits(maximumPartBytes: 10)
     #expect(try MultipartReading("--b\r\n\r\n0123456789\r\n--b--", limits: limits).bodies == ["0123456789"])
@@ -157,7 +158,7 @@ struct MultipartReaderTests {
     #expect(try MultipartReading("0123456789abcdef0123456789", limits: limits).error == .partTooLarge)
   }
 
-  @Test("F6: 128 KiB of almost-delimiters, byte by byte, takes no more than linear time")
+  @Test("128 KiB of almost-delimiters, byte by byte, takes no more than linear time", .rule("multipart.6"))
   func hostileBody() throws {
     let boundary = String(repeating: "-", count: 70)
     let almost = Array(("\n--" + String(repeating: "-", count: 69)).utf8)

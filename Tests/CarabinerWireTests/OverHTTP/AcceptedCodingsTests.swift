@@ -1,10 +1,11 @@
 import CarabinerWire
+import TestTools
 import Testing
 
 @Suite("Content codings that a client accepts")
 struct AcceptedCodingsTests {
   @Test(
-    "G20: quality values decide, then the order of the server",
+    "quality values decide, then the order of the server", .rule("gateway.20"),
     arguments: [
       ("gzip", "gzip"), ("zstd, gzip", "zstd"), ("gzip, zstd", "zstd"), ("gzip;q=1, zstd;q=0.9", "gzip"), ("GZIP", "gzip"),
       ("x-gzip", "gzip"), ("*", "zstd"), ("*;q=0.1, gzip;q=0.2", "gzip"), ("zstd;q=0, *", "gzip"), ("gzip;q=0", nil),

@@ -1,10 +1,11 @@
 import CarabinerWire
+import TestTools
 import Testing
 
 @Suite("Patterns of origins")
 struct OriginPatternTests {
   @Test(
-    "G19: an origin is exact, has a star for one or more labels, or is a star",
+    "an origin is exact, has a star for one or more labels, or is a star", .rule("gateway.19"),
     arguments: [
       ("https://example.org", "https://example.org", true), ("https://Example.org:443", "HTTPS://example.org", true),
       ("https://example.org", "http://example.org", false), ("https://example.org", "https://example.org:8443", false),
@@ -24,7 +25,7 @@ struct OriginPatternTests {
   }
 
   @Test(
-    "G19: a text that is not an origin is not a pattern",
+    "a text that is not an origin is not a pattern", .rule("gateway.19"),
     arguments: [
       "", "null", "example.org", "*.example.org", "*.org", "https://", "https://example.org/", "https://example.org/path",
       "https://a.*.example.org", "https://*", "https://*.", "https://*example.org", "https://user@example.org",

@@ -1,7 +1,8 @@
 import CarabinerWire
+import TestTools
 import Testing
 
-@Suite("Messages of clients of GraphQL over WebSocket (SEMANTICS I1)")
+@Suite("Messages of clients of GraphQL over WebSocket", .rule("websocket.1"))
 struct ClientMessageTests {
   private func read(_ text: String) throws(ServerMessage.Fault) -> ClientMessage {
     let bytes = Array(text.utf8)

@@ -1,7 +1,8 @@
 import CarabinerWire
+import TestTools
 import Testing
 
-@Suite("Messages of GraphQL over WebSocket (SEMANTICS I1, I3)")
+@Suite("Messages of GraphQL over WebSocket")
 struct ServerMessageTests {
   private func read(_ text: String, _ dialect: WebSocketProtocol = .graphQLTransportWS) throws(ServerMessage.Fault)
     -> ServerMessage
@@ -11,7 +12,7 @@ struct ServerMessageTests {
   }
 
   @Test(
-    "I1, I3: each message of a protocol is known by its type",
+    "each message of a protocol is known by its type", .rule("websocket.1", "websocket.3"),
     arguments: [
       (#"{"type":"connection_ack"}"#, WebSocketProtocol.graphQLTransportWS, ServerMessage.Kind.acknowledged, nil, nil),
       (#"{"payload":{"a":1},"type":"connection_ack"}"#, .graphQLWS, .acknowledged, nil, #"{"a":1}"#),
@@ -36,7 +37,7 @@ struct ServerMessageTests {
   }
 
   @Test(
-    "I1: a type the protocol lacks is named",
+    "a type the protocol lacks is named", .rule("websocket.1"),
     arguments: [
       ("data", WebSocketProtocol.graphQLTransportWS), ("ka", .graphQLTransportWS), ("connection_error", .graphQLTransportWS),
       ("next", .graphQLWS), ("ping", .graphQLWS), ("subscribe", .graphQLTransportWS), ("", .graphQLTransportWS),
@@ -48,7 +49,7 @@ struct ServerMessageTests {
   }
 
   @Test(
-    "I1: JSON that is not a message is refused",
+    "JSON that is not a message is refused", .rule("websocket.1"),
     arguments: [
       "[]", "7", "{}", #"{"type":7}"#, #"{"type":"next"}"#, #"{"type":"next","id":"1"}"#, #"{"type":"next","id":1,"payload":{}}"#,
       #"{"type":"next","id":"1","payload":[]}"#, #"{"type":"error","id":"1","payload":{}}"#, #"{"type":"error","id":"1"}"#,
@@ -62,7 +63,9 @@ struct ServerMessageTests {
     }
   }
 
-  @Test("I1: invalid JSON is refused with the place", arguments: ["", "{", #"{"type":"complete","id":"1"} x"#, "\u{FEFF}{}"])
+  @Test(
+    "invalid JSON is refused with the place", .rule("websocket.1"),
+    arguments: ["", "{", #"{"type":"complete","id":"1"} x"#, "\u{FEFF}{}"])
   func invalid(text: String) {
     #expect {
       try read(text)
@@ -81,7 +84,7 @@ struct ServerMessageTests {
   }
 
   @Test(
-    "I1, I3: the messages of a client, in both protocols",
+    "the messages of a client, in both protocols", .rule("websocket.1", "websocket.3"),
     arguments: [
       (ClientMessage.initialise(payload: nil), #"{"type":"connection_init"}"#, #"{"type":"connection_init"}"#),
       (

@@ -7,7 +7,7 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// The same stages in process and in a worker. The aims are W90 to W94.
+/// The same stages in process and in a worker. The aims are `worker.90` to `worker.94`.
 extension Benchmark {
   /// The stages of one group follow one another, so that one crossing can call several hooks.
   static let workers: [Benchmark] =
