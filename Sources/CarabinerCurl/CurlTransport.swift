@@ -31,7 +31,7 @@ public final class CurlTransport: HTTPTransport {
   deinit { loop.stop() }
 
   /// The counters of connections and requests.
-  public var figures: TransportFigures { counters.figures }
+  public var metrics: TransportMetrics { counters.metrics }
 
   /// The number of running transfers.
   public var transferCount: Int {

@@ -4,11 +4,11 @@ internal import Synchronization
 
 /// One thread that drives libcurl and runs Swift jobs. Tasks that prefer this executor stay on it.
 public final class EventLoop: TaskExecutor, @unchecked Sendable {
-  // Only the thread of the loop uses the properties below `inbox`, so the runtime need not check each access. Other threads use the
+  // Only the thread of the loop uses the properties below `submissions`, so the runtime need not check each access. Other threads use the
   // mutex.
 
   /// The jobs and calls of other threads.
-  private struct Inbox {
+  private struct Submissions {
     var jobs: [UnownedJob] = []
     var timers: [EventLoopTimers.Change] = []
     var work: [@Sendable (CurlMulti) -> Void] = []
@@ -18,7 +18,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   /// The number of jobs that run before the loop checks its sockets again.
   private static let jobsPerTurn = 256
 
-  private let inbox = Mutex(Inbox())
+  private let submissions = Mutex(Submissions())
   private let isSleeping = Atomic<Bool>(false)
   private let nextTimer = Atomic<UInt64>(1)
   private let finished = Mutex(false)
@@ -67,9 +67,9 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     if isCurrent { return jobs.append(job) }
-    let accepted = inbox.withLock { inbox in
-      inbox.jobs.append(job)
-      return !inbox.isStopping
+    let accepted = submissions.withLock { submissions in
+      submissions.jobs.append(job)
+      return !submissions.isStopping
     }
     // A stopped loop cannot run jobs. The global executor runs the rest.
     if accepted || !isOver { wake() } else { drainAfterStop() }
@@ -85,9 +85,9 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
       body(multi)
       return true
     }
-    let accepted = inbox.withLock { inbox in
-      if inbox.isStopping { return false }
-      inbox.work.append(body)
+    let accepted = submissions.withLock { submissions in
+      if submissions.isStopping { return false }
+      submissions.work.append(body)
       return true
     }
     if accepted { wake() }
@@ -101,9 +101,9 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
       return try body(multi)
     }
     return try await withCheckedThrowingContinuation { continuation in
-      let accepted = inbox.withLock { inbox in
-        if inbox.isStopping { return false }
-        inbox.work.append { multi in continuation.resume(with: Result { try body(multi) }) }
+      let accepted = submissions.withLock { submissions in
+        if submissions.isStopping { return false }
+        submissions.work.append { multi in continuation.resume(with: Result { try body(multi) }) }
         return true
       }
       if accepted { wake() } else { continuation.resume(throwing: SystemFailure.stopped) }
@@ -117,20 +117,20 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   public func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> TimerID {
     let id = nextTimer.add(1, ordering: .relaxed).oldValue
     let timer = EventLoopTimers.Timer(id: id, due: MonotonicTime.after(delay), body: body)
-    inbox.withLock { $0.timers.append(.arm(timer)) }
+    submissions.withLock { $0.timers.append(.arm(timer)) }
     wake()
     return TimerID(value: id)
   }
 
   /// Cancels a timer that has not fired. It may be called from any thread.
   public func cancel(_ timer: TimerID) {
-    inbox.withLock { $0.timers.append(.cancel(timer.value)) }
+    submissions.withLock { $0.timers.append(.cancel(timer.value)) }
     wake()
   }
 
   /// Ends the thread after the queued jobs have run. Running transfers are aborted.
   public func stop() {
-    inbox.withLock { $0.isStopping = true }
+    submissions.withLock { $0.isStopping = true }
     wake()
   }
 
@@ -142,9 +142,9 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   private var isOver: Bool { finished.withLock { $0 } }
 
   private func drainAfterStop() {
-    let left = inbox.withLock { inbox in
-      defer { inbox.jobs.removeAll() }
-      return inbox.jobs
+    let left = submissions.withLock { submissions in
+      defer { submissions.jobs.removeAll() }
+      return submissions.jobs
     }
     for job in left { globalConcurrentExecutor.enqueue(job) }
   }
@@ -167,15 +167,15 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   /// One turn: jobs, timers, sleep, sockets. Returns false when the loop must end.
   private func turn() -> Bool {
-    let isStopping = takeInbox()
+    let isStopping = takeQueue()
     runWork()
     runJobs(limit: Self.jobsPerTurn)
     for body in timers.takeDue() { body() }
     if isStopping, jobs.isEmpty { return false }
-    // The flag is set before the inbox is checked again: a thread that adds a job after the check sees the flag and wakes the loop.
+    // The flag is set before the submissions are checked again: a thread that adds a job after the check sees the flag and wakes the loop.
     isSleeping.store(true, ordering: .sequentiallyConsistent)
     let mustNotSleep =
-      !jobs.isEmpty || inbox.withLock { !$0.jobs.isEmpty || !$0.timers.isEmpty || !$0.work.isEmpty || $0.isStopping }
+      !jobs.isEmpty || submissions.withLock { !$0.jobs.isEmpty || !$0.timers.isEmpty || !$0.work.isEmpty || $0.isStopping }
     let timeout = mustNotSleep ? 0 : sleepMilliseconds()
     poll.wait(milliseconds: timeout) {
       isSleeping.store(false, ordering: .relaxed)
@@ -188,15 +188,15 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     return true
   }
 
-  private func takeInbox() -> Bool {
-    inbox.withLock { inbox in
-      jobs.append(contentsOf: inbox.jobs)
-      inbox.jobs.removeAll(keepingCapacity: true)
-      for change in inbox.timers { timers.apply(change) }
-      inbox.timers.removeAll(keepingCapacity: true)
-      for body in inbox.work { pendingWork.append(body) }
-      inbox.work.removeAll(keepingCapacity: true)
-      return inbox.isStopping
+  private func takeQueue() -> Bool {
+    submissions.withLock { submissions in
+      jobs.append(contentsOf: submissions.jobs)
+      submissions.jobs.removeAll(keepingCapacity: true)
+      for change in submissions.timers { timers.apply(change) }
+      submissions.timers.removeAll(keepingCapacity: true)
+      for body in submissions.work { pendingWork.append(body) }
+      submissions.work.removeAll(keepingCapacity: true)
+      return submissions.isStopping
     }
   }
 

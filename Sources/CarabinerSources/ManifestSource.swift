@@ -1,7 +1,7 @@
 /// A place that manifests are read from while the host runs.
 package protocol ManifestSource: Sendable {
   /// The state now, for metrics.
-  var figures: SourceFigures { get }
+  var metrics: SourceMetrics { get }
 
   /// The list of revocations that the source has beside its manifests; nil for a source without such lists.
   var revocations: PublishedRevocations? { get }

@@ -69,7 +69,7 @@ package final class RemoteManifest: Sendable {
   deinit { close() }
 
   /// The state of the source, for metrics.
-  package var figures: SourceFigures { source.figures }
+  package var metrics: SourceMetrics { source.metrics }
 
   /// The list of revocations that the source has; nil for a source without such lists.
   package var revocations: PublishedRevocations? { source.revocations }

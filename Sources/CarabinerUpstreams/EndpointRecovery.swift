@@ -38,7 +38,7 @@ package final class EndpointRecovery: Sendable {
       // Counted before the check, so that two requests cannot both use the last permitted retry.
       let underWay = retries.add(1, ordering: .relaxed).oldValue
       defer { retries.subtract(1, ordering: .relaxed) }
-      guard rule.allows(retries: underWay, requests: transport.figures.runningRequests + 1) else {
+      guard rule.allows(retries: underWay, requests: transport.metrics.runningRequests + 1) else {
         counters.denied(cause)
         break
       }

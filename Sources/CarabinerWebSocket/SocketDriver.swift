@@ -14,7 +14,7 @@ final class SocketDriver: @unchecked Sendable {
   private let logger = Logger(label: "carabiner.websocket")
   private let lastToken = Atomic<UInt64>(0)
   private var session: SocketSession
-  private var mailboxes: [SocketSession.Token: ResultMailbox] = [:]
+  private var queues: [SocketSession.Token: ResultQueue] = [:]
   private var progresses: [SocketSession.Token: SubscriptionProgress] = [:]
   private var timers: [SocketSession.Timer: Scheduled<Void>] = [:]
   private var connection: SocketConnection?
@@ -53,17 +53,17 @@ final class SocketDriver: @unchecked Sendable {
     _ type: GraphQLOperationType, payload: [UInt8], progress: SubscriptionProgress?, throwsErrors: Bool
   ) -> SocketResults<Operation> {
     let token = lastToken.add(1, ordering: .relaxed).newValue
-    let mailbox = ResultMailbox(
+    let queue = ResultQueue(
       maximumResults: opening.configuration.maximumBufferedResults, maximumBytes: opening.configuration.maximumBufferedBytes)
     loop.execute {
-      self.mailboxes[token] = mailbox
+      self.queues[token] = queue
       self.progresses[token] = progress
       self.session.subscribe(token, type, payload: payload)
       self.perform()
     }
     let limits = ResponseLimits(
       maximumDepth: opening.configuration.maximumDepth, maximumMergedBytes: opening.configuration.maximumMergedBytes)
-    return SocketResults(token, mailbox, self, ResultPayloads(type, limits: limits), throwsErrors: throwsErrors)
+    return SocketResults(token, queue, self, ResultPayloads(type, limits: limits), throwsErrors: throwsErrors)
   }
 
   /// Ends an operation, unless it is over.
@@ -79,7 +79,7 @@ final class SocketDriver: @unchecked Sendable {
   func end(id: String) {
     loop.execute {
       guard let token = self.session.token(ofID: id) else { return }
-      self.mailboxes[token]?.cancel()
+      self.queues[token]?.cancel()
       _ = self.forget(token)
       self.session.unsubscribe(token)
       self.perform()
@@ -205,15 +205,15 @@ final class SocketDriver: @unchecked Sendable {
   }
 
   private func deliver(_ event: SocketSession.Event, to token: SocketSession.Token) {
-    guard let mailbox = mailboxes[token] else { return }
+    guard let queue = queues[token] else { return }
     switch event {
     case .state(let state): progresses[token]?.advance(to: state)
     case .result:
-      guard mailbox.put(event) else { return }
+      guard queue.put(event) else { return }
       if crowded.isEmpty { pauseReading(true) }
       crowded.insert(token)
     case .errors, .complete, .failed:
-      _ = mailbox.put(event)
+      _ = queue.put(event)
       _ = forget(token)
     }
   }
@@ -222,7 +222,7 @@ final class SocketDriver: @unchecked Sendable {
   private func forget(_ token: SocketSession.Token) -> Bool {
     progresses[token] = nil
     hasRoom(token)
-    return mailboxes.removeValue(forKey: token) != nil
+    return queues.removeValue(forKey: token) != nil
   }
 
   private func hasRoom(_ token: SocketSession.Token) {

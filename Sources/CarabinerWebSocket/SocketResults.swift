@@ -8,18 +8,18 @@ final class SocketResults<Operation: GraphQLOperation>: @unchecked Sendable {
   typealias Step = PullStream<GraphQLResponse<Operation>>.Step
 
   private let token: SocketSession.Token
-  private let mailbox: ResultMailbox
+  private let queue: ResultQueue
   private let driver: SocketDriver
   private var payloads: ResultPayloads<Operation>
   /// Whether errors that end the operation are thrown. Otherwise they are a result.
   private let throwsErrors: Bool
 
   init(
-    _ token: SocketSession.Token, _ mailbox: ResultMailbox, _ driver: SocketDriver, _ payloads: ResultPayloads<Operation>,
+    _ token: SocketSession.Token, _ queue: ResultQueue, _ driver: SocketDriver, _ payloads: ResultPayloads<Operation>,
     throwsErrors: Bool
   ) {
     self.token = token
-    self.mailbox = mailbox
+    self.queue = queue
     self.driver = driver
     self.payloads = payloads
     self.throwsErrors = throwsErrors
@@ -30,7 +30,7 @@ final class SocketResults<Operation: GraphQLOperation>: @unchecked Sendable {
   func next() async throws -> Step {
     do {
       while true {
-        let (event, hasRoomAgain) = try await mailbox.take()
+        let (event, hasRoomAgain) = try await queue.take()
         if hasRoomAgain { driver.resumeReading(for: token) }
         switch event {
         case .result(let payload):

@@ -27,7 +27,7 @@ struct TopTests {
   }
 
   @Test("the display counts exactly the requests since it began")
-  func figures() async throws {
+  func metrics() async throws {
     let upstream = try DemoServerProcess()
     let gateway = try await gateway(upstream)
     // This request is before the first look, so it must not count.

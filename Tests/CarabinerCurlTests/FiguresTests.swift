@@ -13,21 +13,21 @@ struct FiguresTests {
       try peer.respond(headers: request.target == "/last" ? "Connection: close\r\n" : "", body: "answer")
     })
     let transport = try CurlTransport.tested()
-    #expect(transport.figures == TransportFigures())
+    #expect(transport.metrics == TransportMetrics())
     for target in ["/one", "/two", "/three"] { _ = try await transport.fetch(server.origin + target) }
-    #expect(await eventually { transport.figures.requestsEnded == 3 })
-    #expect(transport.figures.connectionsOpened == 1 && transport.figures.requestsOnKeptConnections == 2)
-    #expect(transport.figures.openConnections == 1 && transport.figures.idleConnections == 1)
+    #expect(await eventually { transport.metrics.requestsEnded == 3 })
+    #expect(transport.metrics.connectionsOpened == 1 && transport.metrics.requestsOnKeptConnections == 2)
+    #expect(transport.metrics.openConnections == 1 && transport.metrics.idleConnections == 1)
     _ = try await transport.fetch("\(server.origin)/last")
-    #expect(await eventually { transport.figures.openConnections == 0 })
+    #expect(await eventually { transport.metrics.openConnections == 0 })
     _ = try await transport.fetch("\(server.origin)/again")
-    #expect(await eventually { transport.figures.requestsEnded == 5 })
-    #expect(transport.figures.connectionsOpened == 2 && transport.figures.requestsOnKeptConnections == 3)
+    #expect(await eventually { transport.metrics.requestsEnded == 5 })
+    #expect(transport.metrics.connectionsOpened == 2 && transport.metrics.requestsOnKeptConnections == 3)
     // A transport that replaces another one continues its counters.
     let next = try CurlTransport.tested(replacing: transport)
     _ = try await next.fetch("\(server.origin)/next")
-    #expect(await eventually { next.figures.requestsEnded == 6 })
-    #expect(next.figures.connectionsOpened == 3 && next.figures == transport.figures)
+    #expect(await eventually { next.metrics.requestsEnded == 6 })
+    #expect(next.metrics.connectionsOpened == 3 && next.metrics == transport.metrics)
   }
 
   @Test("running requests are counted until they end, however they end")
@@ -39,12 +39,12 @@ struct FiguresTests {
     let transport = try CurlTransport.tested()
     let slow = Task { try await transport.fetch(server.origin) }
     #expect(await eventually { server.requests.count == 1 })
-    #expect(transport.figures.runningRequests == 1 && transport.figures.idleConnections == 0)
+    #expect(transport.metrics.runningRequests == 1 && transport.metrics.idleConnections == 0)
     slow.cancel()
     _ = await slow.result
-    #expect(await eventually { transport.figures.runningRequests == 0 && transport.figures.openConnections == 0 })
+    #expect(await eventually { transport.metrics.runningRequests == 0 && transport.metrics.openConnections == 0 })
     _ = try await transport.failure("http://127.0.0.1:9/")
-    #expect(await eventually { transport.figures.requestsEnded == 2 && transport.figures.openConnections == 0 })
-    #expect(transport.figures.requestsOnKeptConnections == 0)
+    #expect(await eventually { transport.metrics.requestsEnded == 2 && transport.metrics.openConnections == 0 })
+    #expect(transport.metrics.requestsOnKeptConnections == 0)
   }
 }

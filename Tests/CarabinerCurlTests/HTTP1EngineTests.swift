@@ -113,7 +113,7 @@ struct HTTP1EngineTests {
     }
     #expect(held.connections == 8)
     #expect(server.connections == 1)
-    #expect(transport.figures.openConnections == 9)
+    #expect(transport.metrics.openConnections == 9)
   }
 
   // MARK: Connections
@@ -179,7 +179,7 @@ struct HTTP1EngineTests {
     }
     #expect(codes == [TransportError.Code](repeating: .cannotConnect, count: 20))
     #expect(try await transport.transferCount == 0)
-    #expect(await eventually { transport.figures.openConnections == 0 })
+    #expect(await eventually { transport.metrics.openConnections == 0 })
   }
 
   @Test("an idle connection whose server sends bytes is closed, and the bytes are not the next answer")
@@ -232,7 +232,7 @@ struct HTTP1EngineTests {
     let answer = try await transport.fetch("\(server.origin)/", body: String(repeating: "b", count: 20_000_000))
     #expect(answer.text == "early")
     #expect(answer.head.statusCode == status)
-    #expect(await eventually { transport.figures.openConnections == 0 })
+    #expect(await eventually { transport.metrics.openConnections == 0 })
   }
 
   // MARK: Compression
@@ -313,7 +313,7 @@ struct HTTP1EngineTests {
     #expect(await eventually { held.waiting == 1 })
     loop.stop()
     for message in await task.value { #expect(message?.contains("shut down") == true) }
-    #expect(await eventually { transport.figures.openConnections == 0 && transport.figures.runningRequests == 0 })
+    #expect(await eventually { transport.metrics.openConnections == 0 && transport.metrics.runningRequests == 0 })
   }
 
   // MARK: TLS
@@ -334,7 +334,7 @@ struct HTTP1EngineTests {
     #expect(Set(connections[1...]).count == 1)
     let large = try await transport.fetch("\(server.origin)/large", method: "GET", body: nil)
     #expect(large.body == Data(count: WebServer.largeFileBytes))
-    #expect(transport.figures.openConnections == 2)
+    #expect(transport.metrics.openConnections == 2)
   }
 
   @Test("over TLS, a large request body and a slow reader are served", arguments: [1, 20_000, 5_000_000])
@@ -352,7 +352,7 @@ struct HTTP1EngineTests {
     let slow = try await transport.send(Carabiner.URLRequest(url: url, httpMethod: "GET"))
     try await Task.sleep(for: .milliseconds(50))
     #expect(try await slow.chunks.collected().count == WebServer.largeFileBytes)
-    #expect(transport.figures.openConnections == 1)
+    #expect(transport.metrics.openConnections == 1)
     let refused = try await transport.fetch("\(server.origin)/refused", body: body, timeout: 300)
     #expect(refused.head.statusCode == 403, "the server does not read the body")
   }

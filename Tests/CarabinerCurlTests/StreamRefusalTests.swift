@@ -33,7 +33,7 @@ struct StreamRefusalTests {
     for number in 1...Self.requests {
       #expect(try await send(transport, to: server, isIdempotent: isIdempotent) == "\(number)")
     }
-    #expect(transport.figures.requestsBegun == Self.requests)
+    #expect(transport.metrics.requestsBegun == Self.requests)
   }
 
   @Test("concurrent mutations of one connection are each run once, whichever of them a GOAWAY refuses", .rule("retry.1"))
@@ -109,6 +109,6 @@ struct StreamRefusalTests {
     #expect(error.code == .connectionLost)
     #expect(!error.mayHaveBeenSent && !error.responseBegan)
     #expect(error.message.contains("refused the request before it ran it"), "\(error)")
-    #expect(transport.figures.connectionsOpened <= 6)
+    #expect(transport.metrics.connectionsOpened <= 6)
   }
 }

@@ -9,7 +9,7 @@ struct RemoteManifestTests {
   private final class Prompted: ManifestSource {
     private let (reports, report) = AsyncStream.makeStream(of: Result<PublishedManifest, SourceError>.self)
 
-    var figures: SourceFigures { SourceFigures() }
+    var metrics: SourceMetrics { SourceMetrics() }
 
     func follow(_ receive: @escaping @Sendable (Result<PublishedManifest, SourceError>) async -> Void) async {
       for await news in reports { await receive(news) }

@@ -80,7 +80,7 @@ struct WebManifestsTests {
     // The end of one pause does not end the next.
     try await Task.sleep(for: .milliseconds(100))
     #expect(try await following.reports(2).count == 2)
-    #expect(following.source.figures.isUp)
+    #expect(following.source.metrics.isUp)
   }
 
   @Test("the entity tag is sent back, and 304 means the same manifest", .rule("fleet.5"))
@@ -109,7 +109,7 @@ struct WebManifestsTests {
     let error = try await following.failure()
     #expect(error?.code == code, "\(error?.description ?? "")")
     #expect(error?.message.contains("s3cret") == false)
-    #expect(following.source.figures.errors == [code.rawValue: 1] && !following.source.figures.isUp)
+    #expect(following.source.metrics.errors == [code.rawValue: 1] && !following.source.metrics.isUp)
   }
 
   @Test("a redirect on the same host is followed, with the login", .rule("fleet.5"))
@@ -163,7 +163,7 @@ struct WebManifestsTests {
     let following = try Following(server) { $0.timeout = .milliseconds(200) }
     #expect(try await following.failure()?.code == .unavailable)
     await following.source.refresh()
-    #expect(following.source.figures.errors["unavailable"] ?? 0 >= 2)
+    #expect(following.source.metrics.errors["unavailable"] ?? 0 >= 2)
   }
 }
 

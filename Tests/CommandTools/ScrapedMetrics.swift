@@ -6,7 +6,7 @@ internal import TestTools
 public struct ScrapedMetrics: Sendable {
   /// The problems that the parser found.
   public let problems: [String]
-  private let figures: JSONObject
+  private let metrics: JSONObject
 
   /// Reads the metrics from the admin socket of a gateway.
   public init(_ gateway: ServeProcess) async throws {
@@ -23,12 +23,12 @@ public struct ScrapedMetrics: Sendable {
       parsing: run.output.isEmpty
         ? #"{"problems":["it cannot be parsed: \#(run.errors.debugDescription.dropFirst().dropLast())"]}"# : run.output)
     problems = json["problems"]?.array?.compactMap(\.string) ?? []
-    figures = json["figures"]?.object ?? [:]
+    metrics = json["figures"]?.object ?? [:]
   }
 
   /// The value of a series, its labels in the order of their names; nil if there is none.
-  public subscript(_ series: String) -> Double? { figures[series]?.double }
+  public subscript(_ series: String) -> Double? { metrics[series]?.double }
 
   /// The series whose names begin with a prefix.
-  public func series(_ prefix: String) -> [String] { figures.map(\.key).filter { $0.hasPrefix(prefix) } }
+  public func series(_ prefix: String) -> [String] { metrics.map(\.key).filter { $0.hasPrefix(prefix) } }
 }

@@ -65,7 +65,7 @@ internal import Synchronization
   /// Identifies the plugin in a crash report.
   let subject: CrashSubject
   private let serial = Mutex(())
-  package let statistics = PluginStatistics()
+  package let counters = PluginCounters()
   /// The breaker that leaves it out after faults; nil unless its entry asks for one.
   package let breaker: CircuitBreaker?
 

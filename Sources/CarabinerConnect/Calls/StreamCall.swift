@@ -27,7 +27,7 @@ final class StreamCall<Input: Sendable, Output: Sendable>: Sendable {
   private let form: StreamForm<Input, Output>
   private let sink: StreamSink<Output>
   private let outward: StreamOutward<Input>
-  private let lane = CallLane()
+  private let queue = CallQueue()
   private let state: Mutex<State>
 
   /// Makes the interceptors of the stream.
@@ -35,14 +35,14 @@ final class StreamCall<Input: Sendable, Output: Sendable>: Sendable {
     self.plan = plan
     self.form = form
     self.sink = sink
-    outward = StreamOutward(plan, lane)
+    outward = StreamOutward(plan, queue)
     state = Mutex(State(chain: CallChain(stream: plan.config)))
   }
 
   /// Makes the stream: runs the start hooks, and opens it.
   func start() {
     limitTime()
-    lane.add { self.begin() }
+    queue.add { self.begin() }
   }
 
   // MARK: From the caller
@@ -69,7 +69,7 @@ final class StreamCall<Input: Sendable, Output: Sendable>: Sendable {
     do throws(ConnectError) {
       let request = try plan.request(())
       let start = HookPass(
-        chain.start, lane: lane, adopt: { $0.completed(by: $1) }, refused: { self.finish(.failed($0)) },
+        chain.start, queue: queue, adopt: { $0.completed(by: $1) }, refused: { self.finish(.failed($0)) },
         last: { request, _ in self.open(request, chain) })
       let isOpen = state.withLock { state in
         if !state.isOver { state.start = start }
@@ -86,7 +86,7 @@ final class StreamCall<Input: Sendable, Output: Sendable>: Sendable {
     do throws(ConnectError) { opening = try plan.opening(request) } catch { return finish(.failed(error)) }
     let failed: @Sendable (ConnectError) -> Void = { self.end($0) }
     let inward = StreamInward(
-      plan, chain, form, sink, opening.exchange, lane: lane, failed: failed, finished: { self.finish($0) },
+      plan, chain, form, sink, opening.exchange, queue: queue, failed: failed, finished: { self.finish($0) },
       abandoned: { self.resultsAbandoned(by: $0) })
     let isFirst = state.withLock { state in
       guard !state.isOver, state.ending == nil, !state.isOpened else { return false }
@@ -191,6 +191,6 @@ final class StreamCall<Input: Sendable, Output: Sendable>: Sendable {
       defer { state.hasReportedMetrics = true }
       return !state.hasReportedMetrics
     }
-    if isFirst { lane.add { interceptors.run(metrics) } }
+    if isFirst { queue.add { interceptors.run(metrics) } }
   }
 }

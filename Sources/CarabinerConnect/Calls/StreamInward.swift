@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The way of results from the network to the caller: raw hooks, parsed, typed hooks.
 final class StreamInward<Output: Sendable>: Closable {
-  private let inbox: StreamInbox
+  private let unread: StreamQueue
   private let sink: StreamSink<Output>
   private let exchange: Exchange?
   private let maximumHeldValues: Int
@@ -18,19 +18,19 @@ final class StreamInward<Output: Sendable>: Closable {
   ///   - abandoned: Called when the end cannot come any more, with the interceptor that released its closure last.
   init(
     _ plan: CallPlan, _ chain: CallChain<any StreamInterceptor>, _ form: StreamForm<some Sendable, Output>,
-    _ sink: StreamSink<Output>, _ exchange: Exchange?, lane: CallLane, failed: @escaping @Sendable (ConnectError) -> Void,
+    _ sink: StreamSink<Output>, _ exchange: Exchange?, queue: CallQueue, failed: @escaping @Sendable (ConnectError) -> Void,
     finished: @escaping @Sendable (StreamResult<Output>) -> Void, abandoned: @escaping @Sendable (String?) -> Void
   ) {
     self.sink = sink
     self.exchange = exchange
     maximumHeldValues = plan.config.hookLimits.maximumHeldValues
-    inbox = StreamInbox(
+    unread = StreamQueue(
       plan.wire.reader(of: .stream), maximumBytes: plan.config.maximumMessageBytes, life: CallLife(ended: abandoned))
     let news = WeakInward<Output>()
-    let wake = Wakeup(lane) { news.value?.run() }
+    let wake = Wakeup(queue) { news.value?.run() }
     self.wake = wake
     let typed = HookPass(
-      form.result(chain), lane: lane, changed: { wake() },
+      form.result(chain), queue: queue, changed: { wake() },
       last: { result, _ in
         for result in sink.admit(result) {
           if result.isComplete { finished(result) } else { sink.deliver(result) }
@@ -39,7 +39,7 @@ final class StreamInward<Output: Sendable>: Closable {
     self.typed = typed
     let parse = form.parse
     raw = HookPass(
-      chain.rawResult, lane: lane, changed: { wake() },
+      chain.rawResult, queue: queue, changed: { wake() },
       last: { result, life in
         do { typed.enter(try result.parsed(by: parse), life) } catch { failed(.unparsable(error)) }
       })
@@ -48,7 +48,7 @@ final class StreamInward<Output: Sendable>: Closable {
   }
 
   /// Whether the network has nothing more for the stream.
-  var isComplete: Bool { inbox.isOver }
+  var isComplete: Bool { unread.isOver }
 
   /// The callbacks for the HTTP client.
   ///
@@ -61,12 +61,12 @@ final class StreamInward<Output: Sendable>: Closable {
     let guardian = ExchangeGuardian { self.received(end: .internalError, ConnectError.abandoned(by: nil)) }
     return ResponseCallbacks(
       receiveResponseHeaders: { headers in
-        self.inbox.receive(headers, status: self.exchange?.status)
+        self.unread.receive(headers, status: self.exchange?.status)
         self.wake()
       },
       receiveResponseData: { data in
         self.exchange?.flow.close()
-        if !self.inbox.receive(data) { failed(.tooMuchUnread) }
+        if !self.unread.receive(data) { failed(.tooMuchUnread) }
         self.wake()
       },
       receiveResponseMetrics: metrics,
@@ -77,22 +77,22 @@ final class StreamInward<Output: Sendable>: Closable {
   }
 
   private func received(end code: Code, _ error: (any Error)?) {
-    inbox.end(code, error)
+    unread.end(code, error)
     wake()
   }
 
   /// Drops what the hooks have not seen. The next result is the end.
   func end(with error: ConnectError) {
     isEnding.store(true, ordering: .releasing)
-    inbox.replace(with: .failed(error))
+    unread.replace(with: .failed(error))
     wake()
   }
 
   /// Moves results into the hooks while these and the caller have room. Runs on the lane.
   fileprivate func run() {
-    while hasRoom, let (result, life) = inbox.next() { raw.enter(result, life) }
-    if inbox.isOver { exchange?.isComplete = true }
-    if inbox.isRead { exchange?.flow.open() }
+    while hasRoom, let (result, life) = unread.next() { raw.enter(result, life) }
+    if unread.isOver { exchange?.isComplete = true }
+    if unread.isRead { exchange?.flow.open() }
   }
 
   private var hasRoom: Bool {
@@ -103,7 +103,7 @@ final class StreamInward<Output: Sendable>: Closable {
   func close() {
     raw.close()
     typed.close()
-    inbox.close()
+    unread.close()
     exchange?.isComplete = true
     exchange?.flow.open()
   }

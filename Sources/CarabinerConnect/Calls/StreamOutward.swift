@@ -17,11 +17,11 @@ final class StreamOutward<Input: Sendable>: Closable {
 
   private let plan: CallPlan
   private let state = Mutex(State())
-  private let lane: CallLane
+  private let queue: CallQueue
 
-  init(_ plan: CallPlan, _ lane: CallLane) {
+  init(_ plan: CallPlan, _ queue: CallQueue) {
     self.plan = plan
-    self.lane = lane
+    self.queue = queue
   }
 
   // MARK: From the caller
@@ -42,13 +42,13 @@ final class StreamOutward<Input: Sendable>: Closable {
         message: plan.type == .serverStream
           ? "a server stream has one request message, which was sent before" : "the stream was closed for sending before")
     }
-    lane.add { self.run() }
+    queue.add { self.run() }
   }
 
   /// Ends the request.
   func endInput() {
     state.withLock { $0.isInputClosed = true }
-    lane.add { self.run() }
+    queue.add { self.run() }
   }
 
   // MARK: To the network
@@ -60,15 +60,15 @@ final class StreamOutward<Input: Sendable>: Closable {
     _ chain: CallChain<any StreamInterceptor>, _ form: StreamForm<Input, some Sendable>,
     failed: @escaping @Sendable (ConnectError) -> Void
   ) {
-    let wake = Wakeup(lane) { [weak self] in self?.run() }
+    let wake = Wakeup(queue) { [weak self] in self?.run() }
     let (wire, serialize) = (plan.wire, form.serialize)
     let raw = HookPass(
-      chain.rawInput, lane: lane, changed: { wake() },
+      chain.rawInput, queue: queue, changed: { wake() },
       last: { message, _ in
         do throws(ConnectError) { self.exchange?.sendData(try wire.frame(message)) } catch { failed(error) }
       })
     let typed = HookPass(
-      form.input(chain), lane: lane, changed: { wake() },
+      form.input(chain), queue: queue, changed: { wake() },
       last: { input, life in
         do { raw.enter(try serialize(input), life) } catch { failed(.unserializable(error)) }
       })
@@ -78,7 +78,7 @@ final class StreamOutward<Input: Sendable>: Closable {
   /// The stream was opened.
   func open(_ exchange: RequestCallbacks<Data>) {
     state.withLock { $0.exchange = exchange }
-    lane.add { self.run() }
+    queue.add { self.run() }
   }
 
   private var exchange: RequestCallbacks<Data>? { state.withLock { $0.exchange } }

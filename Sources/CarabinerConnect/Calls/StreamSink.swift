@@ -4,7 +4,7 @@ internal import Synchronization
 final class StreamSink<Output: Sendable>: Sendable {
   private enum Target {
     case buffer(ResultBuffer<Output>)
-    case callback(CallLane, @Sendable (StreamResult<Output>) -> Void)
+    case callback(CallQueue, @Sendable (StreamResult<Output>) -> Void)
   }
 
   fileprivate struct State {
@@ -26,7 +26,7 @@ final class StreamSink<Output: Sendable>: Sendable {
   /// - Parameter isSingle: Whether the response must have exactly one message.
   init(isSingle: Bool, _ callback: @escaping @Sendable (StreamResult<Output>) -> Void) {
     self.isSingle = isSingle
-    target = .callback(CallLane(), callback)
+    target = .callback(CallQueue(), callback)
   }
 
   /// A sink whose results are asked for.
@@ -81,8 +81,8 @@ final class StreamSink<Output: Sendable>: Sendable {
     guard !isDropped else { return }
     switch target {
     case .buffer(let buffer): buffer.add(result)
-    case .callback(let lane, let callback):
-      lane.add {
+    case .callback(let queue, let callback):
+      queue.add {
         callback(result)
         self.state.withLock { $0.waiting -= 1 }
         self.resultWasTaken()

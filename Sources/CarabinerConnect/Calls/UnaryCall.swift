@@ -31,9 +31,9 @@ final class UnaryCall<Input: Sendable, Output: Sendable>: Sendable {
   private let plan: CallPlan
   private let form: UnaryForm<Input, Output>
   /// Runs hooks.
-  private let lane = CallLane()
+  private let queue = CallQueue()
   /// Runs the completion, which does not wait for a hook.
-  private let results = CallLane()
+  private let results = CallQueue()
   private let state: Mutex<State>
 
   /// Makes the interceptors of the call.
@@ -50,7 +50,7 @@ final class UnaryCall<Input: Sendable, Output: Sendable>: Sendable {
     state.withLock { $0.completion = completion }
     deliverOutcome()
     limitTime()
-    lane.add { self.begin(message) }
+    queue.add { self.begin(message) }
   }
 
   func cancel() { end(.canceled()) }
@@ -63,10 +63,10 @@ final class UnaryCall<Input: Sendable, Output: Sendable>: Sendable {
       let request = try plan.request(message)
       let refused: @Sendable (ConnectError) -> Void = { self.finish(Outcome(failure: $0)) }
       let raw = HookPass(
-        chain.rawRequest, lane: lane, adopt: { $0.completed(by: $1) }, refused: refused,
+        chain.rawRequest, queue: queue, adopt: { $0.completed(by: $1) }, refused: refused,
         last: { request, life in self.send(request, life) })
       let typed = HookPass(
-        form.request(chain), lane: lane, adopt: { $0.completed(by: $1) }, refused: refused,
+        form.request(chain), queue: queue, adopt: { $0.completed(by: $1) }, refused: refused,
         last: { request, life in if let serialized = self.serialize(request) { raw.enter(serialized, life) } })
       guard keep([typed, raw]) else { return }
       typed.enter(request, CallLife { self.abandoned(by: $0) })
@@ -95,7 +95,7 @@ final class UnaryCall<Input: Sendable, Output: Sendable>: Sendable {
         request: sent, onMetrics: { self.received($0, ofAttempt: attempt, interceptors) },
         onResponse: { response in
           guard hasResponse.first() else { return }
-          self.lane.add {
+          self.queue.add {
             let ended = self.state.withLock { $0.exchanges.removeValue(forKey: attempt) }
             withExtendedLifetime(ended) {}
             self.receive(self.read(response), life)
@@ -140,11 +140,11 @@ final class UnaryCall<Input: Sendable, Output: Sendable>: Sendable {
   /// - Parameter isEnd: Whether the response only reports why the call ended before the server answered.
   private func receive(_ response: HTTPResponse, _ life: CallLife, isEnd: Bool = false) {
     guard let chain = state.withLock({ $0.ending == nil || isEnd ? $0.chain : nil }) else { return }
-    let typed = HookPass(form.response(chain), lane: lane) { response, _ in
+    let typed = HookPass(form.response(chain), queue: queue) { response, _ in
       let isOutcome = self.state.withLock { $0.ending == nil || isEnd }
       if isOutcome { self.finish(response) }
     }
-    let raw = HookPass(chain.rawResponse, lane: lane) { response, life in typed.enter(self.parse(response), life) }
+    let raw = HookPass(chain.rawResponse, queue: queue) { response, life in typed.enter(self.parse(response), life) }
     guard keep([typed, raw]) else { return }
     raw.enter(response, life)
   }
@@ -199,7 +199,7 @@ final class UnaryCall<Input: Sendable, Output: Sendable>: Sendable {
     guard let sent else { return }
     for exchange in sent.exchanges { exchange.cancel() }
     guard sent.wasSent else { return finish(Outcome(failure: error)) }
-    lane.add {
+    queue.add {
       self.receive(HTTPResponse(failure: error), CallLife { _ in self.finish(Outcome(failure: error)) }, isEnd: true)
     }
     let patience = plan.config.hookLimits.patience
@@ -261,7 +261,7 @@ final class UnaryCall<Input: Sendable, Output: Sendable>: Sendable {
       defer { state.hasReportedMetrics = true }
       return !state.hasReportedMetrics
     }
-    if isFirst { lane.add { interceptors.run(metrics) } }
+    if isFirst { queue.add { interceptors.run(metrics) } }
   }
 
   private func keep(_ passes: [any Closable]) -> Bool {

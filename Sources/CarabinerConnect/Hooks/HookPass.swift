@@ -8,7 +8,7 @@ final class HookPass<Value: Sendable>: Closable {
   ///   - refused: Gets the error of a hook that does not let a value go on.
   ///   - last: Gets each value after the last hook.
   init(
-    _ hooks: [Hook<Value>], lane: CallLane,
+    _ hooks: [Hook<Value>], queue: CallQueue,
     adopt: @escaping @Sendable (_ value: Value, _ given: Value) -> Value = { value, _ in value },
     changed: @escaping @Sendable () -> Void = {}, refused: @escaping @Sendable (ConnectError) -> Void = { _ in },
     last: @escaping @Sendable (Value, CallLife) -> Void
@@ -18,7 +18,7 @@ final class HookPass<Value: Sendable>: Closable {
     for hook in hooks.reversed() {
       let following = queues.last
       queues.append(
-        HookQueue(hook, lane: lane, adopt: adopt, changed: changed) { result, life in
+        HookQueue(hook, queue: queue, adopt: adopt, changed: changed) { result, life in
           switch result {
           case .failure(let error): refused(error)
           case .success(let value): if let following { following.enter(value, life) } else { last(value, life) }

@@ -50,7 +50,7 @@ final class HookQueue<Value: Sendable>: Sendable {
   }
 
   private let hook: Hook<Value>
-  private let lane: CallLane
+  private let queue: CallQueue
   private let adopt: @Sendable (_ value: Value, _ given: Value) -> Value
   private let next: @Sendable (Result<Value, ConnectError>, CallLife) -> Void
   private let changed: @Sendable () -> Void
@@ -62,11 +62,11 @@ final class HookQueue<Value: Sendable>: Sendable {
   ///   - changed: Called when fewer values are held.
   ///   - next: Gets each value when it leaves.
   init(
-    _ hook: Hook<Value>, lane: CallLane, adopt: @escaping @Sendable (_ value: Value, _ given: Value) -> Value,
+    _ hook: Hook<Value>, queue: CallQueue, adopt: @escaping @Sendable (_ value: Value, _ given: Value) -> Value,
     changed: @escaping @Sendable () -> Void, next: @escaping @Sendable (Result<Value, ConnectError>, CallLife) -> Void
   ) {
     self.hook = hook
-    self.lane = lane
+    self.queue = queue
     self.adopt = adopt
     self.changed = changed
     self.next = next
@@ -124,7 +124,7 @@ final class HookQueue<Value: Sendable>: Sendable {
   fileprivate func released(_ place: HookPlace<Value>) {
     if !place.wasUsed { place.life.wasReleased(by: hook.interceptor) }
     guard change(place.number, { $0.isReleased = true }) else { return }
-    lane.add { self.deliver() }
+    queue.add { self.deliver() }
   }
 
   /// Notes a change of a place that is not done. Returns false if it was done before.

@@ -11,7 +11,7 @@ struct HTTPExchange: Sendable {
   private let request: HTTPRequest<Data?>
   private let chain: Result<HTTPChain, any Error>
   private let context: Carabiner.RequestContext
-  private let figures = ExchangeFigures()
+  private let counters = ExchangeCounters()
 
   init(
     _ request: HTTPRequest<Data?>, over transport: Result<any HTTPTransport, any Error>,
@@ -36,7 +36,7 @@ struct HTTPExchange: Sendable {
   var maximumBytes: Int { request.exchange?.maximumBytes ?? ProtocolOptions.defaultMaximumMessageBytes }
 
   /// The figures until now.
-  var metrics: HTTPMetrics { figures.metrics(attempts: context.attempt + 1) }
+  var metrics: HTTPMetrics { counters.metrics(attempts: context.attempt + 1) }
 
   // MARK: Unary
 
@@ -44,7 +44,7 @@ struct HTTPExchange: Sendable {
   func response() async -> HTTPResponse {
     do {
       let sent = request.wire(body: request.message.map { .data($0) })
-      figures.sent(request.message?.count ?? 0)
+      counters.sent(request.message?.count ?? 0)
       return try await chain.get().send({ sent }, reading: read)
     } catch {
       return HTTPResponse(failure: ConnectError(sending: error))
@@ -52,10 +52,10 @@ struct HTTPExchange: Sendable {
   }
 
   private func read(_ response: Carabiner.HTTPResponse) async throws -> HTTPResponse {
-    figures.headArrived()
+    counters.headArrived()
     var body = Data()
     for try await chunk in response.chunks {
-      figures.received(chunk.count)
+      counters.received(chunk.count)
       guard body.count + chunk.count <= maximumBytes else {
         throw ConnectError(
           code: .resourceExhausted,
@@ -78,7 +78,7 @@ struct HTTPExchange: Sendable {
   func stream(_ pipe: RequestPipe, to callbacks: ResponseCallbacks) async -> (Code, (any Error)?) {
     do {
       let sent = request.wire(body: try await body(pipe))
-      defer { figures.sent(pipe.sentBytes) }
+      defer { counters.sent(pipe.sentBytes) }
       return (try await chain.get().send({ sent }, reading: { try await deliver($0, to: callbacks) }), nil)
     } catch {
       let error = ConnectError(sending: error)
@@ -92,7 +92,7 @@ struct HTTPExchange: Sendable {
   }
 
   private func deliver(_ response: Carabiner.HTTPResponse, to callbacks: ResponseCallbacks) async throws -> Code {
-    figures.headArrived()
+    counters.headArrived()
     let status = response.response.statusCode
     request.exchange?.status = status
     callbacks.receiveResponseHeaders(Headers(received: response.response.headers))
@@ -111,7 +111,7 @@ struct HTTPExchange: Sendable {
       await request.exchange?.flow.wait()
       if request.exchange?.isComplete == true { return await drain(response.chunks) }
       guard let chunk = try await iterator.next() else { return }
-      figures.received(chunk.count)
+      counters.received(chunk.count)
       callbacks.receiveResponseData(chunk)
     }
   }
@@ -145,7 +145,7 @@ extension HTTPRequest<Data?> {
 }
 
 /// Counts what an exchange sends and receives.
-private final class ExchangeFigures: Sendable {
+private final class ExchangeCounters: Sendable {
   private struct State {
     var timeToHead: Duration?
     var sent = 0

@@ -7,7 +7,7 @@ internal import Synchronization
 /// at one revision.
 package final class EtcdFollower: Sendable {
   private struct State {
-    var figures = EtcdFigures()
+    var metrics = EtcdMetrics()
     var waiting: [EtcdReport] = []
     var last: EtcdView?
   }
@@ -24,7 +24,7 @@ package final class EtcdFollower: Sendable {
   }
 
   /// The state now.
-  package var figures: EtcdFigures { state.withLock(\.figures) }
+  package var metrics: EtcdMetrics { state.withLock(\.metrics) }
 
   /// Follows the keys until the task is cancelled. Call it once at a time.
   ///
@@ -39,7 +39,7 @@ package final class EtcdFollower: Sendable {
       group.addTask { [self] in
         defer {
           signal.finish()
-          state.withLock { $0.figures.isUp = false }
+          state.withLock { $0.metrics.isUp = false }
         }
         try await follow { signal.yield() }
       }
@@ -69,8 +69,8 @@ package final class EtcdFollower: Sendable {
         try Task.checkCancellation()
         let error = error as? EtcdError ?? EtcdError(.unavailable, "etcd cannot be followed: \(error)")
         state.withLock { state in
-          state.figures.isUp = false
-          state.figures.failures[error.code, default: 0] += 1
+          state.metrics.isUp = false
+          state.metrics.failures[error.code, default: 0] += 1
           // History that is gone is not a fault of the member, and is read again.
           if error.code != .compacted { state.waiting.add(.failure(error)) }
         }
@@ -92,7 +92,7 @@ package final class EtcdFollower: Sendable {
       // Each range of keys has a reader, and the older one of two views may come later.
       guard isFirst || view.revision >= state.last?.revision ?? 0 else { return }
       state.last = view
-      state.figures.revision = view.revision
+      state.metrics.revision = view.revision
       state.waiting.add(.view(view))
     }
     wake()
@@ -103,8 +103,8 @@ package final class EtcdFollower: Sendable {
     let member = client.member
     let watches = try await watches(from: revision)
     state.withLock { state in
-      state.figures.isUp = true
-      state.figures.watches += 1
+      state.metrics.isUp = true
+      state.metrics.watches += 1
     }
     try await withThrowingTaskGroup(of: Void.self) { group in
       defer { group.cancelAll() }

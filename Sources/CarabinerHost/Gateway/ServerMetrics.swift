@@ -21,8 +21,8 @@ struct ServerMetrics: Sendable {
     var text = PrometheusText()
     write(to: &text)
     host.write(to: &text)
-    ProcessFigures.writeBuild(to: &text)
-    ProcessFigures.current?.write(to: &text)
+    ProcessMetrics.writeBuild(to: &text)
+    ProcessMetrics.current?.write(to: &text)
     return text.text
   }
 

@@ -26,16 +26,16 @@ struct HostMetrics: Sendable {
   /// Adds the metrics to a sink.
   func write(to sink: inout some MetricSink) {
     writeGenerations(&sink)
-    if let remote { SourceMetrics(figures: remote.figures, isStale: live.current.isKept).write(to: &sink) }
+    if let remote { SourceMetricsText(metrics: remote.metrics, isStale: live.current.isKept).write(to: &sink) }
     writeReleases(&sink)
     writeRevocation(&sink)
     writeChain(&sink)
     writePlugins(&sink)
-    WorkerMetrics(live.current.host.chain.workers()).write(to: &sink)
+    WorkerMetricsText(live.current.host.chain.workers()).write(to: &sink)
     live.timings.write(to: &sink)
-    RedisMetrics(store: live.current.host.client.store.cache as? RedisNormalizedCache, shared: shared.value).write(to: &sink)
+    RedisMetricsText(store: live.current.host.client.store.cache as? RedisNormalizedCache, shared: shared.value).write(to: &sink)
     writeUpstream(&sink)
-    UpstreamMetrics(live.current.host.upstreams).write(to: &sink)
+    UpstreamMetricsText(live.current.host.upstreams).write(to: &sink)
   }
 
   private func writeGenerations(_ text: inout some MetricSink) {
@@ -128,21 +128,21 @@ struct HostMetrics: Sendable {
   }
 
   private func writeUpstream(_ text: inout some MetricSink) {
-    let figures = live.current.host.transport.figures
+    let metrics = live.current.host.transport.metrics
     text.family("carabiner_upstream_connections", .gauge, "Connections to upstreams, by whether they serve a request.")
     text.sample(
-      "carabiner_upstream_connections", [("state", "active")], Double(figures.openConnections - figures.idleConnections))
-    text.sample("carabiner_upstream_connections", [("state", "idle")], Double(figures.idleConnections))
+      "carabiner_upstream_connections", [("state", "active")], Double(metrics.openConnections - metrics.idleConnections))
+    text.sample("carabiner_upstream_connections", [("state", "idle")], Double(metrics.idleConnections))
     text.single(
       "carabiner_upstream_connections_opened_total", .counter,
       "Connections to upstreams that were opened, failed attempts included.",
-      figures.connectionsOpened)
-    text.single("carabiner_upstream_requests_running", .gauge, "Requests to upstreams in progress.", figures.runningRequests)
+      metrics.connectionsOpened)
+    text.single("carabiner_upstream_requests_running", .gauge, "Requests to upstreams in progress.", metrics.runningRequests)
     text.family("carabiner_upstream_requests_total", .counter, "Ended requests to upstreams, by connection: kept or new.")
     text.sample(
-      "carabiner_upstream_requests_total", [("connection", "kept")], Double(figures.requestsOnKeptConnections))
+      "carabiner_upstream_requests_total", [("connection", "kept")], Double(metrics.requestsOnKeptConnections))
     text.sample(
       "carabiner_upstream_requests_total", [("connection", "new")],
-      Double(max(0, figures.requestsEnded - figures.requestsOnKeptConnections)))
+      Double(max(0, metrics.requestsEnded - metrics.requestsOnKeptConnections)))
   }
 }

@@ -45,7 +45,7 @@ public final class InterceptorRequestChain: RequestChain, @unchecked Sendable {
     var pass = Pass()
     var attempts = 0
     var isCancelled = false
-    var lane: CallbackLane?
+    var queue: CallbackQueue?
     /// Reports the end to the caller, while the caller's completion exists.
     weak var cancellation: CancellationReport?
     var ignoredCalls = 0
@@ -91,14 +91,14 @@ public final class InterceptorRequestChain: RequestChain, @unchecked Sendable {
   /// How many interceptors may still go on.
   package var places: Int { livePlaces.load(ordering: .acquiring) }
 
-  private var lane: CallbackLane {
-    if let lane = state.withLock({ $0.lane }) { return lane }
-    let made = CallbackLane(queue: callbackQueue)
+  private var queue: CallbackQueue {
+    if let queue = state.withLock({ $0.queue }) { return queue }
+    let made = CallbackQueue(on: callbackQueue)
     return state.withLock { state in
-      let lane = state.lane ?? made
-      if state.isCancelled { lane.close() }
-      state.lane = lane
-      return lane
+      let queue = state.queue ?? made
+      if state.isCancelled { queue.close() }
+      state.queue = queue
+      return queue
     }
   }
 
@@ -195,15 +195,15 @@ public final class InterceptorRequestChain: RequestChain, @unchecked Sendable {
     _ result: Result<GraphQLResult<Operation.Data>, any Error>, _ pass: Pass, _ travel: Travel<Operation>
   ) {
     guard goesOn(pass) else { return }
-    lane.add(CallbackLane.Callback(turn: travel.turn) { travel.completion(result) })
+    queue.add(CallbackQueue.Callback(turn: travel.turn) { travel.completion(result) })
   }
 
   /// The completion of an interceptor was called: by a callback that passes its result on, or by the interceptor itself.
   func complete<Operation: GraphQLOperation>(
     _ result: Result<GraphQLResult<Operation.Data>, any Error>, _ pass: Pass, _ travel: Travel<Operation>
   ) {
-    let lane = lane
-    if lane.isCurrent { lane.nest { travel.completion(result) } } else { deliver(result, pass, travel) }
+    let queue = queue
+    if queue.isCurrent { queue.nest { travel.completion(result) } } else { deliver(result, pass, travel) }
   }
 
   // MARK: From outside
@@ -218,7 +218,7 @@ public final class InterceptorRequestChain: RequestChain, @unchecked Sendable {
     request: HTTPRequest<Operation>, completion: @escaping (Result<GraphQLResult<Operation.Data>, any Error>) -> Void
   ) {
     // Made here, so that callbacks see the task-locals of this call.
-    _ = lane
+    _ = queue
     retry(state.withLock { $0.pass }, Travel(request, nil, reporting(completion), nil))
   }
 
@@ -227,7 +227,7 @@ public final class InterceptorRequestChain: RequestChain, @unchecked Sendable {
     request: HTTPRequest<Operation>, response: HTTPResponse<Operation>?,
     completion: @escaping (Result<GraphQLResult<Operation.Data>, any Error>) -> Void
   ) {
-    _ = lane
+    _ = queue
     retry(state.withLock { $0.pass }, Travel(request, response, completion, nil))
   }
 
@@ -300,14 +300,14 @@ public final class InterceptorRequestChain: RequestChain, @unchecked Sendable {
 
   /// Ends the request, with a last callback if there is an error to report.
   private func end(reporting error: (any Error)?) {
-    let ended: (pass: Pass, lane: CallbackLane?, report: CancellationReport?)? = state.withLock { state in
+    let ended: (pass: Pass, queue: CallbackQueue?, report: CancellationReport?)? = state.withLock { state in
       guard !state.isCancelled else { return nil }
       state.isCancelled = true
-      return (state.pass, state.lane, state.cancellation)
+      return (state.pass, state.queue, state.cancellation)
     }
     guard let ended else { return }
-    let last = error.flatMap { error in ended.report.map { report in CallbackLane.Callback { report.body(error) } } }
-    ended.lane?.close(after: last)
+    let last = error.flatMap { error in ended.report.map { report in CallbackQueue.Callback { report.body(error) } } }
+    ended.queue?.close(after: last)
     ended.pass.end()
     guard places > 0 else { return }
     for interceptor in list.interceptors { (interceptor as? any Cancellable)?.cancel() }

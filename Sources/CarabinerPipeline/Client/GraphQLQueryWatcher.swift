@@ -16,7 +16,7 @@ public final class GraphQLQueryWatcher<Query: GraphQLQuery>: Cancellable, Apollo
   private let context: (any RequestContext)?
   private let callbackQueue: DispatchQueue
   private let handler: Transferred<GraphQLResultHandler<Query.Data>>
-  private let lane: CallbackLane
+  private let queue: CallbackQueue
   /// Under which this watcher's own requests publish.
   private let contextIdentifier = UUID()
 
@@ -55,7 +55,7 @@ public final class GraphQLQueryWatcher<Query: GraphQLQuery>: Cancellable, Apollo
     self.context = context
     self.callbackQueue = callbackQueue
     handler = Transferred(resultHandler)
-    lane = CallbackLane(queue: callbackQueue)
+    queue = CallbackQueue(on: callbackQueue)
     client.store.subscribe(self)
   }
 
@@ -92,7 +92,7 @@ public final class GraphQLQueryWatcher<Query: GraphQLQuery>: Cancellable, Apollo
       defer { state.fetching = nil }
       return state.fetching
     }
-    lane.close()
+    queue.close()
     fetching?.value.cancel()
     client.store.unsubscribe(self)
   }
@@ -120,7 +120,7 @@ public final class GraphQLQueryWatcher<Query: GraphQLQuery>: Cancellable, Apollo
   }
 
   private func deliver(_ result: Result<GraphQLResult<Query.Data>, any Error>) {
-    lane.add(CallbackLane.Callback { [handler] in handler.value(result) })
+    queue.add(CallbackQueue.Callback { [handler] in handler.value(result) })
   }
 
   // MARK: Changes of the store

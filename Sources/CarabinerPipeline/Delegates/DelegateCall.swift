@@ -10,11 +10,11 @@ final class DelegateCall<Value>: Cancellable, Sendable {
   }
 
   private let state = Mutex(State())
-  private let lane: CallbackLane
+  private let queue: CallbackQueue
   private let completion: Transferred<(Result<Value, any Error>) -> Void>
 
   init(queue: DispatchQueue, _ completion: @escaping (Result<Value, any Error>) -> Void) {
-    lane = CallbackLane(queue: queue)
+    self.queue = CallbackQueue(on: queue)
     self.completion = Transferred(completion)
   }
 
@@ -31,8 +31,8 @@ final class DelegateCall<Value>: Cancellable, Sendable {
   /// Hands in a callback.
   func deliver(_ result: Result<Value, any Error>, isLast: Bool) {
     let result = Transferred(result)
-    lane.add(
-      CallbackLane.Callback {
+    queue.add(
+      CallbackQueue.Callback {
         guard self.begin(isLast: isLast) else { return }
         self.completion.value(result.value)
       })
@@ -54,7 +54,7 @@ final class DelegateCall<Value>: Cancellable, Sendable {
       return .some(state.work)
     }
     guard let work else { return }
-    lane.close(after: CallbackLane.Callback { [completion] in completion.value(.failure(CancellationError())) })
+    queue.close(after: CallbackQueue.Callback { [completion] in completion.value(.failure(CancellationError())) })
     work?.cancel()
   }
 }

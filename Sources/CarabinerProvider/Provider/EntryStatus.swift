@@ -47,7 +47,7 @@ extension HostedChain {
       let library = loadedPlugins.libraries[plugin.name]
       let instance = loadedPlugins.instance(plugin.name)
       let function = loadedPlugins.ffi(plugin.name)?.function.declaration
-      let calls = instance?.statistics.calls
+      let calls = instance?.counters.calls
       let (origin, path): (StagePlan.Stage.Origin, String) =
         switch plugin.source {
         case .file(let path, _), .url(let path, _): (.plugin, path)
@@ -58,9 +58,9 @@ extension HostedChain {
         version: library?.note.version,
         lists: StageKind.allCases.filter { list in lists.contains { $0[list]?.contains { $0.name == plugin.name } ?? false } },
         isMandatory: plugin.isMandatory, isEnabled: decision?.isEnabled ?? true, decision: decision,
-        breaker: instance?.breaker?.status, faults: instance?.statistics.faults.load(ordering: .relaxed) ?? 0,
-        failures: instance?.statistics.failures.load(ordering: .relaxed) ?? 0,
-        retries: instance?.statistics.retries.load(ordering: .relaxed) ?? 0,
+        breaker: instance?.breaker?.status, faults: instance?.counters.faults.load(ordering: .relaxed) ?? 0,
+        failures: instance?.counters.failures.load(ordering: .relaxed) ?? 0,
+        retries: instance?.counters.retries.load(ordering: .relaxed) ?? 0,
         callsBegun: calls?.begun ?? 0, callsInFlight: calls?.inFlight ?? 0)
     }
   }

@@ -56,8 +56,8 @@ package final class SharedStore: Sendable {
   }
 
   /// The state of the connections, and the commands by their result.
-  package var figures: (use: RedisFigures.Use, commands: [String: Int]) {
-    let use = RedisFigures.Use(
+  package var metrics: (use: RedisMetrics.Use, commands: [String: Int]) {
+    let use = RedisMetrics.Use(
       name: "shared", isUp: isAvailable, isCircuitOpen: client.counters.openCircuits > 0,
       reconnects: client.counters.reconnects)
     return (use, client.counters.commands)

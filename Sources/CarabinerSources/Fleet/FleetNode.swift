@@ -9,7 +9,7 @@ package final class FleetNode: ManifestSource {
   private struct State {
     /// The answers without a manifest that can be used, by kind.
     var unusable: [String: Int] = [:]
-    var figures: FleetFigures
+    var metrics: FleetMetrics
     var revocations = PublishedRevocations.unknown
   }
 
@@ -22,7 +22,7 @@ package final class FleetNode: ManifestSource {
   private let version: String
   private let logger: Logger
   private let presence: NodePresence
-  private let inbox: FleetInbox
+  private let queue: FleetQueue
   private let state: Mutex<State>
   package let revocationChanges: AsyncStream<Void>
   private let revocationChange: AsyncStream<Void>.Continuation
@@ -44,10 +44,10 @@ package final class FleetNode: ManifestSource {
     self.version = version
     self.logger = logger
     (revocationChanges, revocationChange) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-    let inbox = FleetInbox()
-    self.inbox = inbox
-    presence = NodePresence(store, name, logger) { inbox.wake() }
-    state = Mutex(State(figures: FleetFigures(node: name)))
+    let queue = FleetQueue()
+    self.queue = queue
+    presence = NodePresence(store, name, logger) { queue.wake() }
+    state = Mutex(State(metrics: FleetMetrics(node: name)))
   }
 
   deinit {
@@ -57,24 +57,24 @@ package final class FleetNode: ManifestSource {
 
   package var revocations: PublishedRevocations? { state.withLock(\.revocations) }
 
-  package var figures: SourceFigures {
-    let figures = follower.figures
-    var found = SourceFigures()
-    found.isUp = figures.isUp
-    found.revision = figures.revision
-    (found.errors, found.fleet) = state.withLock { ($0.unusable, $0.figures) }
-    for (code, count) in figures.failures { found.errors[code.rawValue, default: 0] += count }
+  package var metrics: SourceMetrics {
+    let metrics = follower.metrics
+    var found = SourceMetrics()
+    found.isUp = metrics.isUp
+    found.revision = metrics.revision
+    (found.errors, found.fleet) = state.withLock { ($0.unusable, $0.metrics) }
+    for (code, count) in metrics.failures { found.errors[code.rawValue, default: 0] += count }
     return found
   }
 
   package func follow(_ report: @escaping @Sendable (Result<PublishedManifest, SourceError>) async -> Void) async {
     presence.start()
     await withDiscardingTaskGroup { group in
-      group.addTask { [follower, inbox] in
+      group.addTask { [follower, queue] in
         try? await follower.run { news in
           switch news {
-          case .view(let view): inbox.add(view)
-          case .failure(let error): inbox.add(SourceError(error))
+          case .view(let view): queue.add(view)
+          case .failure(let error): queue.add(SourceError(error))
           }
         }
       }
@@ -83,8 +83,8 @@ package final class FleetNode: ManifestSource {
       var hasView = false
       var isAway = false
       var hasTimer = false
-      for await _ in inbox.signals {
-        let news = inbox.take()
+      for await _ in queue.signals {
+        let news = queue.take()
         if let failure = news.failure {
           isAway = true
           await report(.failure(failure))
@@ -108,9 +108,9 @@ package final class FleetNode: ManifestSource {
         if news.isTick { hasTimer = false }
         if participant.isDue, !hasTimer {
           hasTimer = true
-          group.addTask { [inbox] in
+          group.addTask { [queue] in
             try? await Task.sleep(for: Self.interval)
-            inbox.tick()
+            queue.tick()
           }
         }
       }
@@ -132,14 +132,14 @@ package final class FleetNode: ManifestSource {
   }
 
   private func note(_ participant: FleetParticipant) {
-    state.withLock { $0.figures = participant.figures }
+    state.withLock { $0.metrics = participant.metrics }
   }
 
   /// The keys are watched.
   package func refresh() async {}
 
   package func note(_ outcome: ManifestOutcome, of manifest: PublishedManifest) {
-    inbox.add(outcome, of: CandidateID(manifest: manifest.text))
+    queue.add(outcome, of: CandidateID(manifest: manifest.text))
   }
 
   package func drain() { presence.drain() }

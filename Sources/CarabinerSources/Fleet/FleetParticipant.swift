@@ -99,15 +99,15 @@ struct FleetParticipant: Sendable {
   }
 
   /// The roll-out for metrics.
-  var figures: FleetFigures {
-    var figures = FleetFigures(node: name)
-    figures.state = record?.state
-    figures.isRegistered = presence.standing == .registered
-    figures.candidate = state.candidate?.id
-    figures.stage = state.candidate == nil ? 0 : state.stage?.number ?? 0
-    figures.isHalted = state.halt != nil
-    figures.nodes = counts
-    return figures
+  var metrics: FleetMetrics {
+    var metrics = FleetMetrics(node: name)
+    metrics.state = record?.state
+    metrics.isRegistered = presence.standing == .registered
+    metrics.candidate = state.candidate?.id
+    metrics.stage = state.candidate == nil ? 0 : state.stage?.number ?? 0
+    metrics.isHalted = state.halt != nil
+    metrics.nodes = counts
+    return metrics
   }
 
   // MARK: News

@@ -8,7 +8,7 @@ internal import Synchronization
 /// The manifest at a URL of a web server, which is asked for it from time to time.
 package final class WebManifests: ManifestSource {
   private struct State {
-    var figures = SourceFigures()
+    var metrics = SourceMetrics()
     /// The refreshes that wait for the next report.
     var waiting: [CheckedContinuation<Void, Never>] = []
     var isOver = false
@@ -34,7 +34,7 @@ package final class WebManifests: ManifestSource {
     interval = settings.interval
   }
 
-  package var figures: SourceFigures { state.withLock(\.figures) }
+  package var metrics: SourceMetrics { state.withLock(\.metrics) }
 
   package func follow(_ report: @escaping @Sendable (Result<PublishedManifest, SourceError>) async -> Void) async {
     defer { end() }
@@ -79,10 +79,10 @@ package final class WebManifests: ManifestSource {
   private func note(_ found: Result<PublishedManifest, SourceError>) {
     state.withLock { state in
       switch found {
-      case .success: state.figures.isUp = true
+      case .success: state.metrics.isUp = true
       case .failure(let error):
-        state.figures.isUp = false
-        state.figures.errors[error.code.rawValue, default: 0] += 1
+        state.metrics.isUp = false
+        state.metrics.errors[error.code.rawValue, default: 0] += 1
       }
     }
   }
@@ -101,7 +101,7 @@ package final class WebManifests: ManifestSource {
   private func end() {
     let waiting = state.withLock { state in
       state.isOver = true
-      state.figures.isUp = false
+      state.metrics.isUp = false
       defer { state.waiting = [] }
       return state.waiting
     }

@@ -368,7 +368,7 @@ package final class Worker: Sendable {
     let isCurrent = state.withLock { state in
       if process.countsOnce() {
         counters.addRefusals(of: process)
-        if let end = process.endFigures { state.spentTime += end.userTime + end.systemTime }
+        if let end = process.endMetrics { state.spentTime += end.userTime + end.systemTime }
       }
       guard state.process === process else { return false }
       state.process = nil

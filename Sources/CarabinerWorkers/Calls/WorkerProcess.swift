@@ -421,7 +421,7 @@ final class WorkerProcess: Sendable {
   }
 
   /// Its processor time and memory at its end; nil while it runs.
-  var endFigures: WorkerEnd? { state.withLock(\.end) }
+  var endMetrics: WorkerEnd? { state.withLock(\.end) }
 
   /// Ends the worker if one of its hooks runs for too long, or if it broke a rule of the protocol.
   func look(at now: UInt64) {

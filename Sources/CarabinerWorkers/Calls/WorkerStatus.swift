@@ -98,7 +98,7 @@ extension Worker {
   package var status: WorkerStatus {
     // Its figures are read without the lock, which calls need.
     let process = process
-    let figures = process.flatMap { $0.figures }
+    let metrics = process.flatMap { $0.metrics }
     let missingLayers = process?.missingLayers ?? []
     let now = MonotonicClock.nanoseconds
     return state.withLock { state in
@@ -115,7 +115,7 @@ extension Worker {
         droppedLines: counters.droppedLines.value, begin: counters.begin.summary, restarts: state.restartReasons,
         refusedCalls: counters.refusedCalls(with: state.process))
       // A process that has just ended has no figures for a moment, and totals must not fall.
-      state.reportedTime = max(state.reportedTime, state.spentTime + (isSame ? figures?.processorTime ?? .zero : .zero))
+      state.reportedTime = max(state.reportedTime, state.spentTime + (isSame ? metrics?.processorTime ?? .zero : .zero))
       return WorkerStatus(
         group: settings.group,
         entries: state.instances.sorted { $0.key < $1.key }.map(\.value.name), condition: state.condition,
@@ -123,7 +123,7 @@ extension Worker {
         timeLeft: due.map { .nanoseconds(Int64(clamping: $0 > now ? $0 - now : 0)) },
         process: state.process.map(\.process.process), generation: Int(state.generation), lanes: lanes.count,
         underWay: lanes.reduce(0) { $0 + $1.openSlots }, waiting: state.waiting.count,
-        memoryBytes: isSame ? figures?.memoryBytes : nil, memoryLimit: settings.memoryBytes,
+        memoryBytes: isSame ? metrics?.memoryBytes : nil, memoryLimit: settings.memoryBytes,
         processorTime: state.reportedTime, restarts: state.restarts,
         lastReason: state.lastReason, lastEnd: state.lastEnd, missingLayers: missingLayers, counts: counts)
     }
@@ -132,7 +132,7 @@ extension Worker {
 
 extension WorkerProcess {
   /// The memory that counts towards the limit, and the processor time so far; nil if the process has ended.
-  fileprivate var figures: (memoryBytes: Int?, processorTime: Duration?)? {
+  fileprivate var metrics: (memoryBytes: Int?, processorTime: Duration?)? {
     let number = process.process
     guard number > 0 else { return nil }
     // The private writable memory, which RLIMIT_DATA limits.

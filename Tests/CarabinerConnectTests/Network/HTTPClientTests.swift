@@ -122,7 +122,7 @@ struct HTTPClientTests {
   }
 
   /// Reports the figures of the first exchange after those of the second one.
-  private final class LateFigures: HTTPClientInterface {
+  private final class LateMetrics: HTTPClientInterface {
     private let late = Shared<(@Sendable () -> Void)?>(nil)
 
     func unary(
@@ -146,8 +146,8 @@ struct HTTPClientTests {
   }
 
   @Test("the figures are those of the last attempt, whenever those of the others arrive", .rule("connect.10"))
-  func lateFigures() async throws {
-    let figures = Shared<HTTPMetrics?>(nil)
+  func lateMetrics() async throws {
+    let metrics = Shared<HTTPMetrics?>(nil)
     let interceptor = InterceptorFactory { _ in
       let sendAgain = Shared<(@Sendable () -> Void)?>(nil)
       return UnaryStep(
@@ -157,22 +157,22 @@ struct HTTPClientTests {
         },
         response: { response, proceed in
           if response.code == .unauthenticated, let again = sendAgain.exchange(nil) { again() } else { proceed(response) }
-        }, metrics: { figures.value = $0 })
+        }, metrics: { metrics.value = $0 })
     }
     let client = ProtocolClient(
-      httpClient: LateFigures(), config: ProtocolClientConfig(host: "http://host", interceptors: [interceptor]))
+      httpClient: LateMetrics(), config: ProtocolClientConfig(host: "http://host", interceptors: [interceptor]))
     #expect(await client.call().word == "world")
-    #expect(await eventually { figures.value != nil })
-    #expect(figures.value?.receivedBytes == 2)
+    #expect(await eventually { metrics.value != nil })
+    #expect(metrics.value?.receivedBytes == 2)
   }
 
   @Test("the figures of an exchange count its bytes", .rule("connect.10"))
   func metrics() async throws {
-    let figures = Shared<HTTPMetrics?>(nil)
-    let service = try Service([InterceptorFactory { _ in UnaryStep(metrics: { figures.value = $0 }) }])
+    let reported = Shared<HTTPMetrics?>(nil)
+    let service = try Service([InterceptorFactory { _ in UnaryStep(metrics: { reported.value = $0 }) }])
     _ = await service.call()
-    #expect(await eventually { figures.value != nil })
-    let metrics = try #require(figures.value)
+    #expect(await eventually { reported.value != nil })
+    let metrics = try #require(reported.value)
     #expect(metrics.sentBytes == 7 && metrics.receivedBytes == 7 && metrics.attempts == 1)
     #expect(try #require(metrics.timeToHead) <= metrics.duration)
   }

@@ -54,7 +54,7 @@ struct EtcdFollowerTests {
     func has(_ texts: [String: String]) async -> Bool { await eventually { self.texts == texts } }
 
     /// Waits until the keys are watched.
-    func isUp() async -> Bool { await eventually { self.follower.figures.isUp } }
+    func isUp() async -> Bool { await eventually { self.follower.metrics.isUp } }
   }
 
   /// A client that notices a silent member after a second. A busy machine may make it look again, which loses nothing.
@@ -87,8 +87,8 @@ struct EtcdFollowerTests {
     _ = try await writer.transaction(if: [], then: [.delete(.one("p/stage/d"))])
     #expect(await following.has(["p/stable": "19", "p/stable.release": "19"]))
     #expect(following.failures.isEmpty)
-    #expect(following.follower.figures.watches == 1)
-    #expect(following.follower.figures.revision == following.views.last?.revision)
+    #expect(following.follower.metrics.watches == 1)
+    #expect(following.follower.metrics.revision == following.views.last?.revision)
   }
 
   @Test("compaction between the read and the watch: the keys are read again, and no failure is reported", .rule("fleet.4"))
@@ -116,8 +116,8 @@ struct EtcdFollowerTests {
     let following = Following(try EtcdClient(settings, over: transport))
     #expect(await following.has(["p/stable": "four"]))
     #expect(following.failures.isEmpty)
-    #expect(following.follower.figures.failures == [.compacted: 1])
-    #expect(await eventually { watches.value > Self.keys.count && following.follower.figures.isUp })
+    #expect(following.follower.metrics.failures == [.compacted: 1])
+    #expect(await eventually { watches.value > Self.keys.count && following.follower.metrics.isUp })
     try await writer.put("p/stable", "five")
     #expect(await following.has(["p/stable": "five"]))
   }
@@ -141,7 +141,7 @@ struct EtcdFollowerTests {
     let following = Following(try client([server]))
     #expect(await following.has(["p/stable": "one"]))
     server.end()
-    #expect(await eventually { following.failures.last?.code == .unavailable && !following.follower.figures.isUp })
+    #expect(await eventually { following.failures.last?.code == .unavailable && !following.follower.metrics.isUp })
     #expect(following.texts == ["p/stable": "one"])
     try await server.restart()
     #expect(await following.isUp())
@@ -171,7 +171,7 @@ struct EtcdFollowerTests {
     #expect(await following.isUp())
     servers[1].end()
     servers[2].end()
-    #expect(await eventually { following.failures.last?.code == .unavailable && !following.follower.figures.isUp })
+    #expect(await eventually { following.failures.last?.code == .unavailable && !following.follower.metrics.isUp })
     #expect(following.texts == ["p/stable": "one"])
     async let second: Void = servers[1].restart()
     async let third: Void = servers[2].restart()
@@ -234,17 +234,17 @@ struct EtcdFollowerTests {
       }
     }
     defer { task.cancel() }
-    #expect(await eventually { follower.figures.isUp })
+    #expect(await eventually { follower.metrics.isUp })
     for round in 0..<10 { try await writer.put("p/stable", "\(round)") }
     let revision = try await writer.range(.init(.one("p/stable"))).revision
-    #expect(await eventually { follower.figures.revision == revision })
+    #expect(await eventually { follower.metrics.revision == revision })
     opening.finish()
     #expect(await eventually { record.reports.count == 2 })
     #expect(record.reports.last == .view(try await writer.view(of: Self.keys)))
-    #expect(follower.figures.watches == 1)
+    #expect(follower.metrics.watches == 1)
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(!follower.figures.isUp)
+    #expect(!follower.metrics.isUp)
   }
 
   @Test("a denied follower reports the denial, and follows when the role may read", .rule("fleet.3"))
@@ -257,13 +257,13 @@ struct EtcdFollowerTests {
     let follower = EtcdFollower(try EtcdClient(settings), [.all(prefix: "q/")])
     let task = Task { try await follower.run { _ in } }
     defer { task.cancel() }
-    #expect(await eventually { follower.figures.failures[.denied] ?? 0 > 0 })
+    #expect(await eventually { follower.metrics.failures[.denied] ?? 0 > 0 })
     let root = try #require(
       try await server.ask("/v3/auth/authenticate", ["name": "root", "password": "secret"])["token"]?.string)
     _ = try await server.ask(
       "/v3/auth/role/grant",
       ["name": "reader", "perm": ["permType": "READ", "key": .string(Base64.encoded("q/".utf8)), "range_end": "cTA="]],
       token: root)
-    #expect(await eventually { follower.figures.isUp })
+    #expect(await eventually { follower.metrics.isUp })
   }
 }

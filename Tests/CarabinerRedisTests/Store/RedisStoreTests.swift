@@ -54,9 +54,9 @@ struct RedisStoreTests {
     let (writer, reader) = (try await TestNode.ready(server), try await TestNode.ready(server))
     /// Reads the query, and compares its data and the number of rounds.
     func expect(_ variable: JSONValue, _ expected: JSONValue?, rounds: Int) async throws {
-      let before = reader.cache.figures.readCounts.reduce(0, +)
+      let before = reader.cache.metrics.readCounts.reduce(0, +)
       #expect(try await reader.data(query, ["x": variable]) == expected)
-      #expect(reader.cache.figures.readCounts.reduce(0, +) - before == rounds)
+      #expect(reader.cache.metrics.readCounts.reduce(0, +) - before == rounds)
     }
     try await writer.publish(data, for: query, ["x": 1])
     try await expect(1, json(data), rounds: 3)

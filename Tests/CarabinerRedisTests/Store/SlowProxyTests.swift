@@ -62,11 +62,11 @@ struct SlowProxyTests {
       let body = try ResponseBody(Data(#"{"data":{"n\#(number)":"\#(text)"}}"#.utf8))
       let operation = DynamicOperation(document: "{ n\(number) }")
       try await node.store.publish(records: try #require(ApolloStore.records(of: body, operation: operation)))
-      #expect(node.cache.figures.queuedBytes <= 1 << 20)
+      #expect(node.cache.metrics.queuedBytes <= 1 << 20)
       if number % 100 == 0 { _ = try? await node.data("{ n }") }
     }
-    #expect(node.cache.figures.droppedWrites.values.reduce(0, +) > 500, "\(node.cache.figures.droppedWrites)")
-    #expect(await eventually { node.cache.figures.uses[0].isCircuitOpen || !node.cache.isAvailable })
+    #expect(node.cache.metrics.droppedWrites.values.reduce(0, +) > 500, "\(node.cache.metrics.droppedWrites)")
+    #expect(await eventually { node.cache.metrics.uses[0].isCircuitOpen || !node.cache.isAvailable })
     control.release()
     await node.isReady()
     #expect(await eventually { try await node.data("{ n }")?["n"] == "stored" })

@@ -20,7 +20,7 @@ struct MetricsTests {
     """
 
   @Test("Prometheus reads all metrics of a busy gateway, and the figures are right")
-  func figures() async throws {
+  func metrics() async throws {
     let upstream = try DemoServerProcess()
     let folder = try StoreFolder()
     let plugin = try await CompiledFixture("stamp")

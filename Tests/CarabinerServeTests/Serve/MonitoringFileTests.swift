@@ -48,7 +48,7 @@ struct MonitoringFileTests {
     let sources = Repository.root.appending(path: "Sources")
     var known: Set<String> = []
     for path in try FileManager.default.subpathsOfDirectory(atPath: sources.path)
-    where path.hasSuffix(".swift") && (path.contains("Metric") || path.hasSuffix("ProcessFigures.swift")) {
+    where path.hasSuffix(".swift") && (path.contains("Metric") || path.hasSuffix("ProcessMetrics.swift")) {
       let text = try String(contentsOf: sources.appending(path: path), encoding: .utf8)
       known.formUnion(text.matches(of: #/"((?:carabiner|process)_[a-z0-9_]+)"/#).map { String($0.1) })
     }

@@ -37,7 +37,7 @@ extension GroupCall {
 
   /// Counts a FAIL and returns its error.
   func failure(_ effects: StagedEffects, _ hook: Hook, at index: Int) -> PluginError {
-    group.stages[index].plugin.statistics.failures.wrappingAdd(1, ordering: .relaxed)
+    group.stages[index].plugin.counters.failures.wrappingAdd(1, ordering: .relaxed)
     return effects.error
       ?? PluginError(
         code: .failed, entry: name(index), hook: hook.name,
@@ -50,7 +50,7 @@ extension GroupCall {
   func passOver(_ fault: PluginError, at index: Int) throws -> (verdict: crb_verdict, effects: StagedEffects) {
     let plugin = group.stages[index].plugin
     let isCounted = index == countedStage
-    if fault.countsForBreaker, !isCounted { plugin.statistics.faults.wrappingAdd(1, ordering: .relaxed) }
+    if fault.countsForBreaker, !isCounted { plugin.counters.faults.wrappingAdd(1, ordering: .relaxed) }
     unproven.append(index)
     switch plugin.options.onFault {
     case .fail: throw fault
@@ -71,7 +71,7 @@ extension GroupCall {
     guard index != countedStage else { return }
     countedStage = index
     let plugin = group.stages[index].plugin
-    plugin.statistics.faults.wrappingAdd(1, ordering: .relaxed)
+    plugin.counters.faults.wrappingAdd(1, ordering: .relaxed)
     unproven.append(index)
     if case .openAfter = plugin.options.onFault { plugin.breaker?.noteFault(shared?.probe(of: plugin.breaker)) }
   }

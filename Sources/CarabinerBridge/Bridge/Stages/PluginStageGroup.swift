@@ -110,11 +110,11 @@ package import CarabinerABI
     unsafe instances = unsafe Self.slots(stages) { unsafe $0.plugin.instance }
     unsafe subjects = unsafe Self.slots(stages) { $0.plugin.subject.word }
     unsafe bindings = unsafe Self.slots(stages) { unsafe Unmanaged.passUnretained($0) }
-    for stage in stages { stage.plugin.statistics.join(tally) }
+    for stage in stages { stage.plugin.counters.join(tally) }
   }
 
   deinit {
-    for stage in stages { stage.plugin.statistics.leave(tally) }
+    for stage in stages { stage.plugin.counters.leave(tally) }
     unsafe onRequest.deallocate()
     unsafe onResult.deallocate()
     unsafe onHead.deallocate()

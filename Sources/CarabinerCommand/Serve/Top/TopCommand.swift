@@ -70,9 +70,9 @@ struct TopCommand: AsyncParsableCommand {
       try await Task.sleep(for: interval)
       do {
         let next = try MetricsSample(try await client.send("GET", "/metrics"))
-        let figures = TopFigures(from: last, to: next)
+        let metrics = TopMetrics(from: last, to: next)
         last = next
-        show(figures, figures.isRestarted ? "the gateway was restarted; its figures count from the start" : nil, on: screen)
+        show(metrics, metrics.isRestarted ? "the gateway was restarted; its figures count from the start" : nil, on: screen)
       } catch let error where error is TransportError || error is CommandError {
         if once {
           Terminal.complain("error: the gateway does not answer any more")
@@ -84,16 +84,16 @@ struct TopCommand: AsyncParsableCommand {
     }
   }
 
-  private func show(_ figures: TopFigures?, _ message: String?, on screen: TopScreen?) {
+  private func show(_ metrics: TopMetrics?, _ message: String?, on screen: TopScreen?) {
     if let screen {
-      let lines = figures.map { TopDrawing(figures: $0, width: screen.size.columns).lines } ?? []
+      let lines = metrics.map { TopDrawing(metrics: $0, width: screen.size.columns).lines } ?? []
       return screen.draw((message.map { [$0, ""] } ?? []) + lines + ["", "every \(DurationText.print(interval)); q ends"])
     }
     if let message { Terminal.complain("carabiner top: \(message)") }
-    guard let figures else { return }
+    guard let metrics else { return }
     switch options.format {
-    case .json: Terminal.emit(figures.json.description)
-    case .text: Terminal.emit(TopDrawing(figures: figures).lines.joined(separator: "\n") + (once ? "" : "\n"))
+    case .json: Terminal.emit(metrics.json.description)
+    case .text: Terminal.emit(TopDrawing(metrics: metrics).lines.joined(separator: "\n") + (once ? "" : "\n"))
     }
   }
 }

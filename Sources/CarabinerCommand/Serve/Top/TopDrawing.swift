@@ -4,7 +4,7 @@ internal import Foundation
 
 /// The figures of a gateway as lines for a terminal.
 struct TopDrawing {
-  let figures: TopFigures
+  let metrics: TopMetrics
   /// The width of the terminal in columns; nil for no limit.
   var width: Int?
 
@@ -12,7 +12,7 @@ struct TopDrawing {
   var lines: [String] {
     let all =
       heading + ["", Self.row("plugin", "state", "calls/s", "time/call", "running", "failed/s", "faults")]
-      + figures.plugins.map(Self.row)
+      + metrics.plugins.map(Self.row)
     // A gateway chooses the names.
     let printable = all.map { PrintableText.escaping($0) }
     guard let width else { return printable }
@@ -20,32 +20,32 @@ struct TopDrawing {
   }
 
   private var heading: [String] {
-    let latencies = figures.latencies
+    let latencies = metrics.latencies
     return [
-      "generation \(figures.generation)\(figures.generations > 1 ? " (\(figures.generations) alive)" : "")"
-        + "   cpu \(Self.percent(figures.cpuShare))   memory \(figures.residentBytes >> 20) MiB",
-      "requests   \(Self.number(figures.requestsPerSecond))/s, errors \(Self.number(figures.errorsPerSecond))/s, "
-        + "cancelled \(Self.number(figures.cancelledPerSecond))/s, rate limited \(Self.number(figures.limitedPerSecond))/s",
+      "generation \(metrics.generation)\(metrics.generations > 1 ? " (\(metrics.generations) alive)" : "")"
+        + "   cpu \(Self.percent(metrics.cpuShare))   memory \(metrics.residentBytes >> 20) MiB",
+      "requests   \(Self.number(metrics.requestsPerSecond))/s, errors \(Self.number(metrics.errorsPerSecond))/s, "
+        + "cancelled \(Self.number(metrics.cancelledPerSecond))/s, rate limited \(Self.number(metrics.limitedPerSecond))/s",
       "latency    p50 \(ShortTime.text(latencies?.half)), p95 \(ShortTime.text(latencies?.most)), "
         + "p99 \(ShortTime.text(latencies?.nearlyAll))",
-      "under way  \(figures.running), waiting \(figures.waiting), connections \(figures.connections)",
-      "upstream   \(Self.number(figures.upstreamPerSecond))/s, on kept connections \(Self.percent(figures.keptShare)), "
-        + "connections \(figures.upstreamConnections.active) active \(figures.upstreamConnections.idle) idle, "
-        + "retries \(Self.number(figures.retriesPerSecond))/s",
-      "cache      \(Self.number(figures.cacheReadsPerSecond)) reads/s, hits \(Self.percent(figures.cacheHitShare))",
+      "under way  \(metrics.running), waiting \(metrics.waiting), connections \(metrics.connections)",
+      "upstream   \(Self.number(metrics.upstreamPerSecond))/s, on kept connections \(Self.percent(metrics.keptShare)), "
+        + "connections \(metrics.upstreamConnections.active) active \(metrics.upstreamConnections.idle) idle, "
+        + "retries \(Self.number(metrics.retriesPerSecond))/s",
+      "cache      \(Self.number(metrics.cacheReadsPerSecond)) reads/s, hits \(Self.percent(metrics.cacheHitShare))",
     ]
   }
 
-  private static func row(_ plugin: TopFigures.Plugin) -> String {
+  private static func row(_ plugin: TopMetrics.Plugin) -> String {
     row(
       plugin.name, plugin.state, number(plugin.callsPerSecond), ShortTime.text(plugin.secondsPerCall), "\(plugin.running)",
       number(plugin.failuresPerSecond), "\(plugin.faults)")
   }
 
-  private static func row(_ name: String, _ state: String, _ figures: String...) -> String {
+  private static func row(_ name: String, _ state: String, _ metrics: String...) -> String {
     func padded(_ text: String, _ width: Int) -> String { text + String(repeating: " ", count: max(0, width - text.count)) }
     return "\(padded(String(name.prefix(24)), 24)) \(padded(state, 9))"
-      + figures.map { String(repeating: " ", count: max(1, 10 - $0.count)) + $0 }.joined()
+      + metrics.map { String(repeating: " ", count: max(1, 10 - $0.count)) + $0 }.joined()
   }
 
   private static func number(_ value: Double) -> String {

@@ -208,11 +208,11 @@ struct AdminService: RequestHandler {
   /// The state of a source that is not a file.
   private var source: JSONValue {
     guard let remote = metrics.host.remote else { return .null }
-    let figures = remote.figures
+    let source = remote.metrics
     return [
-      "up": .bool(figures.isUp), "revision": figures.revision.map { .count($0) } ?? .null, "stale": .bool(live.current.isKept),
-      "errors": .object(JSONObject(figures.errors.sorted { $0.key < $1.key }.map { ($0.key, .count($0.value)) })),
-      "fleet": figures.fleet?.json ?? .null,
+      "up": .bool(source.isUp), "revision": source.revision.map { .count($0) } ?? .null, "stale": .bool(live.current.isKept),
+      "errors": .object(JSONObject(source.errors.sorted { $0.key < $1.key }.map { ($0.key, .count($0.value)) })),
+      "fleet": source.fleet?.json ?? .null,
     ]
   }
 
@@ -233,7 +233,7 @@ struct AdminService: RequestHandler {
   }
 }
 
-extension FleetFigures {
+extension FleetMetrics {
   fileprivate var json: JSONValue {
     [
       "node": .string("\(node)"), "state": state.map { .string($0.rawValue) } ?? .null, "registered": .bool(isRegistered),

@@ -4,7 +4,7 @@ internal import Synchronization
 /// The bytes of a stream that the HTTP client delivered, and the reader that makes results of them.
 ///
 /// One thread at a time takes results. The reader is outside the lock meanwhile, because it runs compression of the user.
-final class StreamInbox: Closable {
+final class StreamQueue: Closable {
   fileprivate enum Item {
     case headers(Headers, status: Int?)
     case data(Data)
@@ -115,14 +115,14 @@ final class StreamInbox: Closable {
   }
 }
 
-extension StreamInbox.State {
+extension StreamQueue.State {
   fileprivate mutating func takeReader() -> (any ResponseReader)? {
     guard !isOver else { return nil }
     defer { reader = nil }
     return reader
   }
 
-  fileprivate mutating func takeItem() -> StreamInbox.Item? {
+  fileprivate mutating func takeItem() -> StreamQueue.Item? {
     guard let item = items.take() else { return nil }
     if case .data(let data) = item { bytes -= data.count }
     return item

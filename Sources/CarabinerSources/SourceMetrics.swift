@@ -1,7 +1,7 @@
 package import CarabinerFleet
 
 /// The state of a source, for metrics.
-package struct SourceFigures: Sendable, Hashable {
+package struct SourceMetrics: Sendable, Hashable {
   /// Whether the source answers at the moment.
   package var isUp = false
   /// The revision of the last answer; nil for a source without revisions.
@@ -9,13 +9,13 @@ package struct SourceFigures: Sendable, Hashable {
   /// The number of failures by kind.
   package var errors: [String: Int] = [:]
   /// The roll-out of the fleet; nil for a source without a fleet.
-  package var fleet: FleetFigures?
+  package var fleet: FleetMetrics?
 
   package init() {}
 }
 
 /// The state of a fleet's roll-out as one of its nodes knows it.
-package struct FleetFigures: Sendable, Hashable {
+package struct FleetMetrics: Sendable, Hashable {
   /// The name of this node.
   package let node: NodeName
   /// The state that this node reports; nil before the first report.

@@ -1,5 +1,5 @@
 /// The figures of a store in Redis, for metrics.
-package struct RedisFigures: Sendable {
+package struct RedisMetrics: Sendable {
   /// A client: `store` for commands, or `invalidations` for messages of other nodes.
   package struct Use: Sendable {
     package let name: String
@@ -31,9 +31,9 @@ package struct RedisFigures: Sendable {
 
 extension RedisNormalizedCache {
   /// The figures since the start.
-  package var figures: RedisFigures {
+  package var metrics: RedisMetrics {
     let (commands, times) = (client.counters.commands, counters.readTimes.summary)
-    return RedisFigures(
+    return RedisMetrics(
       uses: [
         use("store", client, isUp: isAvailable),
         use("invalidations", subscription, isUp: subscription.isAvailable),
@@ -45,8 +45,8 @@ extension RedisNormalizedCache {
       nearHits: counters.nearHits, nearMisses: counters.nearMisses, malformedValues: counters.malformedValues)
   }
 
-  private func use(_ name: String, _ client: RedisClient, isUp: Bool) -> RedisFigures.Use {
-    RedisFigures.Use(
+  private func use(_ name: String, _ client: RedisClient, isUp: Bool) -> RedisMetrics.Use {
+    RedisMetrics.Use(
       name: name, isUp: isUp, isCircuitOpen: client.counters.openCircuits > 0,
       reconnects: client.counters.reconnects)
   }

@@ -3,7 +3,7 @@ internal import CarabinerManifest
 internal import CarabinerUpstreams
 
 /// The metrics of upstreams. Labels are names and URLs of the manifest, and fixed words.
-struct UpstreamMetrics {
+struct UpstreamMetricsText {
   private let upstreams: [(upstream: Upstream, snapshot: UpstreamSnapshot)]
   private let counters: [(name: String, values: UpstreamCounters.Values)]
 

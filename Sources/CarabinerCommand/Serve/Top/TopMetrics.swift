@@ -5,7 +5,7 @@ internal import CarabinerWire
 internal import Foundation
 
 /// The activity of a gateway between two samples of its metrics.
-struct TopFigures: Sendable {
+struct TopMetrics: Sendable {
   /// The activity of one plugin.
   struct Plugin: Sendable {
     let name: String
@@ -94,12 +94,12 @@ struct TopFigures: Sendable {
     residentBytes = gauge("process_resident_memory_bytes")
     plugins = second.series("carabiner_plugin_calls_total").compactMap(\.labels["plugin"]).sorted().map { name in
       let label = ["plugin": name]
-      func time(_ figure: (String, [String: String]) -> Double) -> Double? {
+      func time(_ value: (String, [String: String]) -> Double) -> Double? {
         let hooks = Set(
           second.series("carabiner_stage_duration_seconds_count").compactMap { $0.labels["plugin"] == name ? $0.labels : nil })
         let means = hooks.compactMap { labels -> Double? in
-          let count = figure("carabiner_stage_duration_seconds_count", labels)
-          return count > 0 ? figure("carabiner_stage_duration_seconds_sum", labels) / count : nil
+          let count = value("carabiner_stage_duration_seconds_count", labels)
+          return count > 0 ? value("carabiner_stage_duration_seconds_sum", labels) / count : nil
         }
         return means.isEmpty ? nil : means.reduce(0, +)
       }

@@ -1,7 +1,7 @@
 package import Synchronization
 
 /// The counts of one entry.
-package final class PluginStatistics: Sendable {
+package final class PluginCounters: Sendable {
   private struct State {
     var groups: [ObjectIdentifier: CallTally] = [:]
     /// The calls of groups that have ended.

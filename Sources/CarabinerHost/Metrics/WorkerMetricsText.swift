@@ -2,7 +2,7 @@ internal import CarabinerGateway
 internal import CarabinerWorkers
 
 /// The metrics of workers, by group. Values of a group's processes are added.
-struct WorkerMetrics {
+struct WorkerMetricsText {
   private let groups: [(name: String, workers: [WorkerStatus])]
 
   init(_ workers: [WorkerStatus]) {

@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// The order is the same on serial and concurrent queues. Callbacks run on the queue of the caller, never on the thread that hands
 /// them in. A task runs them, so they see the task-locals that were bound where the lane was made.
-final class CallbackLane: Sendable {
+final class CallbackQueue: Sendable {
   /// A callback, and the result of the server that it belongs to.
   struct Callback: Sendable {
     let body: Transferred<() -> Void>
@@ -23,7 +23,7 @@ final class CallbackLane: Sendable {
   /// Shared with the task, which must not keep the lane.
   private let callbacks = PendingCallbacks()
 
-  init(queue: DispatchQueue) {
+  init(on queue: DispatchQueue) {
     Task(executorPreference: QueueExecutor(queue)) { [callbacks] in
       while await callbacks.wait() { callbacks.runNext() }
     }
@@ -49,7 +49,7 @@ final class CallbackLane: Sendable {
 /// The callbacks that have not run.
 private final class PendingCallbacks: Sendable {
   private struct State {
-    var waiting: [CallbackLane.Callback] = []
+    var waiting: [CallbackQueue.Callback] = []
     /// How many of `waiting` have run.
     var done = 0
     var worker: CheckedContinuation<Bool, Never>?
@@ -63,7 +63,7 @@ private final class PendingCallbacks: Sendable {
 
     var isEmpty: Bool { done == waiting.count }
 
-    mutating func next() -> CallbackLane.Callback? {
+    mutating func next() -> CallbackQueue.Callback? {
       guard !isEmpty else { return nil }
       let callback = waiting[done]
       done += 1
@@ -82,7 +82,7 @@ private final class PendingCallbacks: Sendable {
 
   private let state = Mutex(State())
 
-  func add(_ callback: CallbackLane.Callback) {
+  func add(_ callback: CallbackQueue.Callback) {
     let worker = state.withLock { state in
       guard !state.isClosed else { return nil as CheckedContinuation<Bool, Never>? }
       state.waiting.append(callback)
@@ -91,7 +91,7 @@ private final class PendingCallbacks: Sendable {
     worker?.resume(returning: true)
   }
 
-  func close(after last: CallbackLane.Callback?) {
+  func close(after last: CallbackQueue.Callback?) {
     let (worker, dropped) = state.withLock { state in
       let dropped = (state.waiting, state.deferred)
       guard !state.isClosed else { return (nil as CheckedContinuation<Bool, Never>?, dropped) }
@@ -145,7 +145,7 @@ private final class PendingCallbacks: Sendable {
     let part = Transferred(body)
     let runsNow = state.withLock { state in
       guard !state.isClosed else { return false }
-      guard state.nesting < CallbackLane.maximumNesting else {
+      guard state.nesting < CallbackQueue.maximumNesting else {
         state.deferred.append(part)
         return false
       }

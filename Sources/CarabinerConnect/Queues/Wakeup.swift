@@ -3,17 +3,17 @@ internal import Synchronization
 /// Runs a function on a lane after a change. Several changes before it runs cause one run.
 final class Wakeup: Sendable {
   private let isDue = Atomic<Bool>(false)
-  private let lane: CallLane
+  private let queue: CallQueue
   private let run: @Sendable () -> Void
 
-  init(_ lane: CallLane, _ run: @escaping @Sendable () -> Void) {
-    self.lane = lane
+  init(_ queue: CallQueue, _ run: @escaping @Sendable () -> Void) {
+    self.queue = queue
     self.run = run
   }
 
   func callAsFunction() {
     guard !isDue.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    lane.add {
+    queue.add {
       self.isDue.store(false, ordering: .sequentiallyConsistent)
       self.run()
     }

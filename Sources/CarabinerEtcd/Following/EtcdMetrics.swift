@@ -1,5 +1,5 @@
 /// The state of keys that are followed, for metrics.
-package struct EtcdFigures: Sendable, Hashable {
+package struct EtcdMetrics: Sendable, Hashable {
   /// Whether the keys are watched, so changes are reported at once.
   package internal(set) var isUp = false
   /// The revision of the last view; 0 before the first one.

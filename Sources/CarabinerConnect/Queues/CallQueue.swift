@@ -4,7 +4,7 @@ internal import Synchronization
 /// Runs pieces of one call one at a time, in the order in which they were added, on a thread of ours.
 ///
 /// A task runs them, so code of the user sees the task-locals that were bound where the call was made.
-final class CallLane: Sendable {
+final class CallQueue: Sendable {
   private let jobs = Jobs()
 
   init() {

@@ -3,7 +3,7 @@ internal import Foundation
 internal import Synchronization
 
 /// The buffer between the connection and the reader of one operation.
-final class ResultMailbox: Sendable {
+final class ResultQueue: Sendable {
   private typealias Reader = CheckedContinuation<SocketSession.Event, any Error>
 
   private struct State {

@@ -3,7 +3,7 @@ internal import CarabinerFleet
 internal import Synchronization
 
 /// The news for a node of a fleet. It has the latest of each kind only, however slow the reader is.
-final class FleetInbox: Sendable {
+final class FleetQueue: Sendable {
   struct News: Sendable {
     var view: EtcdView?
     var failure: SourceError?

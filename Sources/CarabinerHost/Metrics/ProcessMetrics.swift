@@ -3,14 +3,14 @@ internal import CarabinerGateway
 internal import Foundation
 
 /// Figures of this process from the system, under the names of Prometheus' client libraries.
-struct ProcessFigures: Sendable {
+struct ProcessMetrics: Sendable {
   private let cpuSeconds: Double
   private let residentBytes: Double
   private let startSeconds: Double
   private let openDescriptors: Int
 
   /// The current figures; nil if they cannot be read.
-  static var current: ProcessFigures? {
+  static var current: ProcessMetrics? {
     // The program name, in parentheses, may contain any characters, so the fields are read from after the last parenthesis.
     guard let stat = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8), let end = stat.lastIndex(of: ")") else {
       return nil
@@ -20,7 +20,7 @@ struct ProcessFigures: Sendable {
     guard fields.count > 21 else { return nil }
     let ticks = Double(sysconf(Int32(_SC_CLK_TCK)))
     let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
-    return ProcessFigures(
+    return ProcessMetrics(
       cpuSeconds: (fields[11] + fields[12]) / ticks, residentBytes: fields[21] * Double(sysconf(Int32(_SC_PAGESIZE))),
       startSeconds: bootSeconds + fields[19] / ticks, openDescriptors: descriptors)
   }

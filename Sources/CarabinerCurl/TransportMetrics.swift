@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// A snapshot of a transport's counters of connections and requests.
-public struct TransportFigures: Sendable, Hashable {
+public struct TransportMetrics: Sendable, Hashable {
   /// The number of opened connections, failed attempts included.
   public var connectionsOpened = 0
   /// The number of closed connections.
@@ -24,7 +24,7 @@ public struct TransportFigures: Sendable, Hashable {
   public var idleConnections: Int { max(0, openConnections - runningRequests) }
 }
 
-/// The atomic counters of ``TransportFigures``. The loop's thread increments them; any thread reads them.
+/// The atomic counters of ``TransportMetrics``. The loop's thread increments them; any thread reads them.
 final class TransportCounters: Sendable {
   private let connectionsOpened = Atomic<Int>(0)
   private let connectionsClosed = Atomic<Int>(0)
@@ -32,15 +32,15 @@ final class TransportCounters: Sendable {
   private let requestsEnded = Atomic<Int>(0)
   private let requestsOnKeptConnections = Atomic<Int>(0)
 
-  var figures: TransportFigures {
-    var figures = TransportFigures()
+  var metrics: TransportMetrics {
+    var metrics = TransportMetrics()
     // Ends are read before starts, so that something that ends in between counts as running.
-    figures.connectionsClosed = connectionsClosed.load(ordering: .acquiring)
-    figures.connectionsOpened = connectionsOpened.load(ordering: .relaxed)
-    figures.requestsEnded = requestsEnded.load(ordering: .acquiring)
-    figures.requestsBegun = requestsBegun.load(ordering: .relaxed)
-    figures.requestsOnKeptConnections = requestsOnKeptConnections.load(ordering: .relaxed)
-    return figures
+    metrics.connectionsClosed = connectionsClosed.load(ordering: .acquiring)
+    metrics.connectionsOpened = connectionsOpened.load(ordering: .relaxed)
+    metrics.requestsEnded = requestsEnded.load(ordering: .acquiring)
+    metrics.requestsBegun = requestsBegun.load(ordering: .relaxed)
+    metrics.requestsOnKeptConnections = requestsOnKeptConnections.load(ordering: .relaxed)
+    return metrics
   }
 
   func connectionOpened() { connectionsOpened.add(1, ordering: .relaxed) }
