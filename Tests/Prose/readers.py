@@ -1,4 +1,4 @@
-"""Reads the prose and the names of a text in one of several languages. Scripts/check-prose applies the rules to them."""
+"""Reads the prose and the names of a text in one of several languages. Scripts/check prose applies the rules to them."""
 
 import functools
 import io
