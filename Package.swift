@@ -6,7 +6,7 @@ import PackageDescription
 ///
 /// `libraries` has the libraries that plugins and embedding programs link. `memory` has, of those and of the harness, what uses memory by
 /// pointers, with its tests. `sanitized` adds the harness and the gateway to the libraries, and leaves out the executable, the demo server
-/// and the tests that no sanitizer runs. `fuzz` and `bench` are `libraries` with what `Scripts/fuzz` and `Scripts/bench` run; `bench-own` is
+/// and the tests that no sanitizer runs. `fuzz` and `bench` are `libraries` with what `Scripts/scenario fuzz` and `Scripts/bench` run; `bench-own` is
 /// `bench` without the peer that takes most of the building.
 let flavor = ProcessInfo.processInfo.environment["CARABINER_PACKAGE"]
 let librariesOnly = ["libraries", "fuzz", "bench", "bench-own", "memory", "sanitized"].contains(flavor)

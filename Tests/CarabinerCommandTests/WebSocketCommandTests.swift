@@ -130,13 +130,13 @@ struct WebSocketCommandTests {
   }
 }
 
-/// The short form of `Scripts/soak`, with the command as the tests build it.
+/// The short form of `Scripts/scenario soak`, with the command as the tests build it.
 @Suite("Long subscriptions keep memory flat", .timeLimit(.minutes(10)))
 struct SoakTests {
   @Test("5,000 results over multipart HTTP and over both WebSocket protocols", .rule("websocket.2", "multipart.5"))
   func short() async throws {
     let root = CommandRun.root
-    let run = try await ToolRun(root.appending(path: "Scripts/soak"), ["--debug", "--results", "5000"], in: root)
+    let run = try await ToolRun(root.appending(path: "Scripts/scenario"), ["soak", "--debug", "--results", "5000"], in: root)
     #expect(run.status == 0, "\(run.errors)\(run.output)")
     let lines = run.output.split(separator: "\n")
     #expect(lines.count == 3, "\(run.output)")

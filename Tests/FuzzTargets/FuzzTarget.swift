@@ -6,7 +6,7 @@ internal import FoundationEssentials
 /// The checks for arbitrary bytes: no reader crashes or hangs, and accepted input can be written and read again.
 ///
 /// For each case, the folder of its name under `Tests/Fixtures/Corpus` contains seeds and all inputs that once broke the reader.
-/// A new reader needs a case here and such a folder: `Scripts/fuzz` and the replay of the corpora use them.
+/// A new reader needs a case here and such a folder: `Scripts/scenario fuzz` and the replay of the corpora use them.
 package enum FuzzTarget: String, CaseIterable, Sendable {
   /// The JSON scanner and the functions built on it.
   case json

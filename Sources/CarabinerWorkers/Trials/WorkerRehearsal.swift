@@ -7,7 +7,7 @@ internal import CarabinerManifest
 internal import FoundationEssentials
 internal import Glibc
 
-/// The host's readers of what a worker writes, under bytes of any content. For tests and `Scripts/fuzz`.
+/// The host's readers of what a worker writes, under bytes of any content. For tests and `Scripts/scenario fuzz`.
 ///
 /// There is no process: the caller writes what a worker would write.
 @safe package final class WorkerRehearsal {

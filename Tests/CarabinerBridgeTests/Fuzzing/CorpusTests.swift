@@ -3,7 +3,7 @@ import FuzzTargets
 import TestTools
 import Testing
 
-/// All inputs that once broke a reader, and the seeds of `Scripts/fuzz`.
+/// All inputs that once broke a reader, and the seeds of `Scripts/scenario fuzz`.
 @Suite("The corpora of the fuzzer are read without a finding")
 struct CorpusTests {
   /// An input of a corpus.

@@ -10,7 +10,7 @@ import Testing
 
 /// The effects on calls, and on the host, when workers end.
 ///
-/// `CARABINER_WORKER_KILLS` and `CARABINER_WORKER_RESTARTS` set how often workers are killed; `Scripts/soak --workers` sets both.
+/// `CARABINER_WORKER_KILLS` and `CARABINER_WORKER_RESTARTS` set how often workers are killed; `Scripts/scenario soak --workers` sets both.
 @Suite("Workers that end")
 struct WorkerLossTests {
   private static func number(_ variable: String, default number: Int) -> Int {

@@ -34,7 +34,7 @@ struct BadPlugin: CustomTestStringConvertible, Sendable {
   /// Whether all plugins are tested: `CARABINER_CORPUS_NAMES` selects some.
   static var isWhole: Bool { ProcessInfo.processInfo.environment["CARABINER_CORPUS_NAMES"] == nil }
 
-  /// Whether `Scripts/corpus` runs the tests, which takes an hour.
+  /// Whether `Scripts/scenario corpus` runs the tests, which takes an hour.
   static let isLong = ProcessInfo.processInfo.environment["CARABINER_CORPUS"] == "all"
 
   /// How often a plugin is tested that breaks no rule.
@@ -74,7 +74,7 @@ struct BadPlugin: CustomTestStringConvertible, Sendable {
   var arguments: [String] { comment("ARGUMENTS")?.split(separator: " ").map(String.init) ?? [] }
   var testDescription: String { source.lastPathComponent }
 
-  /// Appends the result of a plugin at once to the file set by `Scripts/corpus`, because the output of tests is buffered.
+  /// Appends the result of a plugin at once to the file set by `Scripts/scenario corpus`, because the output of tests is buffered.
   static func say(_ line: String) {
     // Several tests write at the same time, so each line is one write.
     guard let path = ProcessInfo.processInfo.environment["CARABINER_CORPUS_LOG"], let file = unsafe fopen(path, "a") else {

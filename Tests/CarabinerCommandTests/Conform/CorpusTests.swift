@@ -6,7 +6,7 @@ import Testing
 
 /// Tests of the harness itself: for each check there is a plugin that breaks its rule and no other.
 ///
-/// Each plugin runs its own check, because all together take an hour. `Scripts/corpus` runs all checks.
+/// Each plugin runs its own check, because all together take an hour. `Scripts/scenario corpus` runs all checks.
 @Suite("The corpus of bad plugins")
 struct CorpusTests {
   @Test("each check has a plugin that breaks it", .enabled(if: BadPlugin.isWhole))

@@ -4,7 +4,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// Pages in a real browser. `Scripts/browser` installs one and runs these tests.
+/// Pages in a real browser. `Scripts/scenario browser` installs one and runs these tests.
 @Suite("carabiner serve: pages of other origins in Chromium")
 struct BrowserTests {
   private static let browser = "/usr/bin/chromium"
@@ -41,7 +41,7 @@ struct BrowserTests {
   @Test(
     "a page of a listed origin queries, uploads a file, and subscribes with EventSource and WebSocket; another cannot",
     .rule("gateway.19"),
-    .enabled(if: FileManager.default.isExecutableFile(atPath: browser), "needs Chromium; Scripts/browser installs it"))
+    .enabled(if: FileManager.default.isExecutableFile(atPath: browser), "needs Chromium; Scripts/scenario browser installs it"))
   func page() async throws {
     let server = try await AriadneServer()
     let browser = try Browser()

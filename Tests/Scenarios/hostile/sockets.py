@@ -5,7 +5,7 @@ import os
 import struct
 import time
 
-from scene import Broken, Wire
+from hostile.scene import Broken, Wire
 
 HANDSHAKE = (b"GET /graphql HTTP/1.1\r\nHost: gateway\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
              b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n%s\r\n")

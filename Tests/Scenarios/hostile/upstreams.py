@@ -4,8 +4,8 @@ import concurrent.futures
 import itertools
 import time
 
-from scene import Broken, Wire, request_bytes
-from upstream import MISBEHAVIOURS
+from hostile.scene import Broken, Wire, request_bytes
+from hostile.upstream import MISBEHAVIOURS
 
 # Behaviours that flood the gateway. Each runs alone, so that its memory use is visible.
 FLOODS = [name for name in MISBEHAVIOURS if name in (

@@ -2,12 +2,11 @@
 
 import os
 import random
-import resource
 import struct
 import subprocess
 import time
 
-from scene import Broken
+from hostile.scene import Broken
 
 SECONDS = 20
 MEGABYTES = 300

@@ -2,20 +2,17 @@
 
 import http.client
 import json
-import os
 import pathlib
 import socket
 import struct
-import subprocess
 import sys
-import threading
 import time
 
+from gateway import Gateway
+from loop import Client
+from machine import Failure, Machine, resident_kb
+
 HERE = pathlib.Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "Benchmarks" / "Gateway"))
-
-import rig  # noqa: E402
-
 # The time limit of a response during an attack, in seconds. An idle gateway takes milliseconds; a debug build on a busy machine
 # takes a thousand times as long.
 PATIENCE = 60
@@ -24,7 +21,7 @@ MEGABYTES = 96
 QUERY = "query Honest($tag: String) { tag }"
 
 
-class Broken(Exception):
+class Broken(Failure):
     """The gateway violated an expectation."""
 
 
@@ -111,81 +108,61 @@ class Wire:
         self.socket.close()
 
 
-class HonestClient(threading.Thread):
-    """Sends requests one after another over a persistent connection, and checks that each response is its own."""
+class HonestClient(Client):
+    """Checks that each response is its own."""
 
     def __init__(self, port, name):
-        super().__init__(daemon=True)
-        self.port, self.tag_prefix = port, name
-        self.over = threading.Event()
-        self.asked, self.longest = 0, 0.0
-        self.problems = []
+        super().__init__(port, PATIENCE)
+        self.tag_prefix, self.asked, self.longest = name, 0, 0.0
 
-    def run(self):
-        connection = None
-        while not self.over.is_set() and len(self.problems) < 5:
-            if connection is None:
-                connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
-            tag = f"{self.tag_prefix}-{self.asked}"
-            begin = time.monotonic()
-            try:
-                text = json.dumps({"query": QUERY, "variables": {"tag": tag}})
-                connection.request("POST", "/graphql", text, {"Content-Type": "application/json"})
-                response = connection.getresponse()
-                body = response.read()
-                answer = json.loads(body)
-                if response.status != 200 or (answer.get("data") or {}).get("tag") != tag:
-                    self.problems.append(f"an honest client asked for {tag} and got {response.status}: {body[:300]}")
-            except (OSError, http.client.HTTPException, ValueError) as error:
-                if not self.over.is_set():
-                    self.problems.append(f"an honest client that asked for {tag} got no answer: {error!r}")
-                connection = None
-            self.asked += 1
-            self.longest = max(self.longest, time.monotonic() - begin)
-            self.over.wait(0.01)
-
-    def stop(self):
-        self.over.set()
-        self.join(PATIENCE + 5)
+    def turn(self):
+        tag, begin = f"{self.tag_prefix}-{self.asked}", time.monotonic()
+        if response := self.ask(json.dumps({"query": QUERY, "variables": {"tag": tag}})):
+            status, _, text = response
+            if status != 200 or (json.loads(text).get("data") or {}).get("tag") != tag:
+                self.problems.append(f"an honest client asked for {tag} and got {status}: {text[:300]}")
+        self.asked += 1
+        self.longest = max(self.longest, time.monotonic() - begin)
+        self.over.wait(0.01)
 
 
-class Scene:
+class Scene(Machine):
     """A gateway and its upstream, for the attacks of one family."""
 
-    def __init__(self, machine, carabiner, folder, manifest="", options=(), warm_up=True, **environment):
-        self.machine, self.folder = machine, pathlib.Path(folder)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.upstream = machine.start_piped([sys.executable, HERE / "upstream.py"], self.folder / "upstream.log")
-        self.upstream_port, self.other_port = (int(port) for port in self.upstream.stdout.readline().split())
-        chain = self.folder / "chain.yaml"
-        manifest = manifest or "carabiner: 1\nserve: {forward-headers: [x-user]}\n"
-        chain.write_text(manifest.replace("UPSTREAM", f"127.0.0.1:{self.upstream_port}"))
-        self.admin = self.folder / "admin.sock"
-        self.gateway = machine.start_piped(
-            [carabiner, "serve", "-m", chain, "--listen", "127.0.0.1:0", "--admin", f"unix:{self.admin}", "--endpoint",
-             f"http://127.0.0.1:{self.upstream_port}/graphql", *options], self.folder / "gateway.log", **environment)
-        line = self.gateway.stdout.readline().decode()
-        if not line.startswith("listening"):
-            raise Broken(f"the gateway did not start: {line}{self.log()}")
-        self.port = int(line.strip().rpartition(":")[2].rstrip("/"))
-        self.health = machine.start_piped(
-            [sys.executable, HERE / "health.py", self.port], self.folder / "health.log", stdin=subprocess.PIPE)
-        for n in range(200 if warm_up else 0):
-            self.ask(f"warm-{n}")
-        self.baseline = self.megabytes()
-        self.longest_health()
+    def __init__(self, carabiner, folder, manifest="", options=(), warm_up=True, **environment):
+        super().__init__(folder)
+        try:
+            self.begin(carabiner, manifest or "carabiner: 1\nserve: {forward-headers: [x-user]}\n", options, environment)
+            for n in range(200 if warm_up else 0):
+                self.ask(f"warm-{n}")
+            self.baseline = self.megabytes()
+            self.longest_health()
+        except BaseException:
+            self.end()
+            raise
 
-    def log(self):
+    def begin(self, carabiner, manifest, options, environment):
+        upstream = self.start_piped("upstream", [sys.executable, HERE / "upstream.py"])
+        self.upstream_port, self.other_port = (int(port) for port in upstream.stdout.readline().split())
+        chain = self.folder / "chain.yaml"
+        chain.write_text(manifest.replace("UPSTREAM", f"127.0.0.1:{self.upstream_port}"))
+        gateway = Gateway(
+            self, carabiner, chain, "--endpoint", f"http://127.0.0.1:{self.upstream_port}/graphql", *options,
+            SWIFT_BACKTRACE="enable=no", **environment)
+        self.gateway, self.port, self.admin = gateway.process, gateway.port, gateway.socket
+        self.health = self.start_piped("health", [sys.executable, HERE / "health.py", self.port, PATIENCE])
+
+    def gateway_log(self):
         """The first lines of the gateway's log, and the last ones, where a crash is reported."""
         lines = (self.folder / "gateway.log").read_text(errors="replace").splitlines()
         return "\n".join(lines[:3] + lines[3:][-10:])[:4000]
 
     def megabytes(self):
         """The memory of the gateway in MB. A crashed process has none, even before it is waited for."""
-        try:
-            return rig.resident_kb(self.gateway) >> 10
-        except (OSError, TypeError):
-            raise Broken(f"the gateway has ended:\n{self.log()}") from None
+        kilobytes = resident_kb(self.gateway)
+        if kilobytes is None:
+            raise Broken(f"the gateway has ended:\n{self.gateway_log()}")
+        return kilobytes >> 10
 
     def ask(self, tag, **variables):
         """One honest request over a new connection."""
@@ -205,33 +182,9 @@ class Scene:
 
     def longest_health(self):
         """The longest answer of /healthz in milliseconds since the last call, and the last failure."""
-        self.health.stdin.write(b"\n")
-        self.health.stdin.flush()
-        longest, _, failure = self.health.stdout.readline().decode().rstrip("\n").partition(" ")
+        self.health.stdin.write("\n")
+        longest, _, failure = self.health.stdout.readline().rstrip("\n").partition(" ")
         return float(longest), failure
 
     def expect_alive(self):
         self.megabytes()
-
-
-class Machine(rig.Rig):
-    """Processes that end with the run. Their first line of output can be read."""
-
-    def start_piped(self, command, log, stdin=subprocess.DEVNULL, **environment):
-        process = subprocess.Popen(
-            [str(part) for part in command], stdin=stdin, stdout=subprocess.PIPE, stderr=open(log, "wb"),
-            env={**os.environ, "SWIFT_BACKTRACE": "enable=no", **environment})
-        process.name = pathlib.Path(log).stem
-        self.processes.append(process)
-        return process
-
-    def end(self, *processes):
-        """Ends processes early."""
-        for process in processes:
-            process.terminate()
-        for process in processes:
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()

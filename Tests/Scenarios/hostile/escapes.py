@@ -6,15 +6,14 @@ program, and as another user if that is root.
 
 import json
 import os
-import pathlib
 import re
 import shutil
 import subprocess
 
-from scene import Broken
+from hostile.scene import Broken
+from rig import ROOT
 
-REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-FIXTURES = REPOSITORY / "Tests/Fixtures/Plugins"
+FIXTURES = ROOT / "Tests/Fixtures/Plugins"
 NAMES = ["processes", "sockets", "files", "kernel"]
 # The attempts have the numbers from 1 on.
 MOST_ATTEMPTS = 200
@@ -58,7 +57,7 @@ class Yard:
     def plugin(self, name, kind, *options):
         return self.compile(
             name, kind + ".so",
-            ["-fPIC", "-shared", "-fvisibility=hidden", f"-I{REPOSITORY}/Sources/CCarabiner/include", f"-I{FIXTURES}/bad", *options])
+            ["-fPIC", "-shared", "-fvisibility=hidden", f"-I{ROOT}/Sources/CCarabiner/include", f"-I{FIXTURES}/bad", *options])
 
     def run(self, user, command):
         """The process when it has ended. It may use the folder."""
@@ -110,7 +109,7 @@ def worker(carabiner, folder):
     """A plugin in a worker tries to reach what is outside of its process, in namespaces and without them."""
     yard, tried = Yard(carabiner, folder), 0
     without = folder / "without"
-    source = REPOSITORY / "Tests/Fixtures/Confinement/without.c"
+    source = ROOT / "Tests/Fixtures/Confinement/without.c"
     subprocess.run(["cc", "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-o", without, source], check=True)
     for name in NAMES:
         plugin = yard.plugin(name, "worker", "-DWORKER")

@@ -9,7 +9,7 @@ import os
 import socket
 import time
 
-from scene import Broken, HonestClient
+from hostile.scene import Broken, HonestClient
 
 MANIFEST = """carabiner: 1
 serve: {forward-headers: [x-user]}
@@ -65,11 +65,9 @@ def log_bytes(scene):
 
 def stall_others(scene, until):
     """Long texts to check, whose checks must not delay the calls of other workers."""
-    client = HonestClient(scene.port, "beside")
-    client.start()
-    evil(scene)
-    time.sleep(min(5, max(2, until - time.monotonic())))
-    client.stop()
+    with HonestClient(scene.port, "beside") as client:
+        evil(scene)
+        time.sleep(min(5, max(2, until - time.monotonic())))
     if client.longest > LONGEST:
         raise Broken(f"a request of another worker took {client.longest:.1f} s")
     return f"{client.asked} requests, the longest {client.longest * 1000:.0f} ms"

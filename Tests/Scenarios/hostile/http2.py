@@ -4,7 +4,7 @@ import json
 import struct
 import time
 
-from scene import Broken, QUERY, Wire
+from hostile.scene import Broken, QUERY, Wire
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = range(10)

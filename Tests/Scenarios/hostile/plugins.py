@@ -9,7 +9,7 @@ import json
 import resource
 import time
 
-from scene import Broken, QUERY, Wire, request_bytes
+from hostile.scene import Broken, QUERY, Wire, request_bytes
 
 # A second plugin has the grant that the first one tries to use.
 MANIFEST = """carabiner: 1
@@ -68,7 +68,7 @@ def hoard(scene, until):
         if status not in (418, 500):
             raise Broken(f"a plugin that asked for 100 GB was answered so that {status}: {text[:300]}")
     held = scene.megabytes() - scene.baseline
-    if "without a limit" in scene.log():
+    if "without a limit" in scene.gateway_log():
         raise Broken("100 GB were given to a plugin")
     return f"{held} MB held"
 
@@ -76,7 +76,7 @@ def hoard(scene, until):
 def steal(scene, until):
     """Using the service of another plugin by guessing its id."""
     status, text = answer(scene, "steal", timeout=120)
-    log = scene.log()
+    log = scene.gateway_log()
     found = "stolen 0" in text + log
     if not found:
         raise Broken(f"services of another plugin were given: {status} {text[:300]} {log[-500:]}")

@@ -1,7 +1,8 @@
 """Asks a gateway for /healthz forty times a second, each time over a new connection, as an orchestrator does.
 
-usage: health.py PORT
+usage: health.py PORT PATIENCE
 
+PATIENCE is the time limit of an answer in seconds.
 For each line on its standard input it prints the longest answer since the last line in milliseconds, and the last failure. It is a
 process of its own, because the threads of an attack would delay it.
 """
@@ -11,11 +12,9 @@ import select
 import sys
 import time
 
-from scene import PATIENCE
 
-
-def ask(port):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+def ask(port, patience):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=patience)
     try:
         connection.request("GET", "/healthz")
         response = connection.getresponse()
@@ -28,11 +27,11 @@ def ask(port):
 
 
 def main():
-    port = int(sys.argv[1])
+    port, patience = int(sys.argv[1]), int(sys.argv[2])
     longest, failure = 0.0, ""
     while True:
         begin = time.monotonic()
-        failure = ask(port) or failure
+        failure = ask(port, patience) or failure
         longest = max(longest, time.monotonic() - begin)
         if select.select([sys.stdin], [], [], 0.025)[0]:
             if not sys.stdin.readline():

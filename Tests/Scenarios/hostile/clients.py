@@ -5,7 +5,7 @@ import random
 import time
 import zlib
 
-from scene import Broken, QUERY, Wire, request_bytes
+from hostile.scene import Broken, QUERY, Wire, request_bytes
 
 HIDDEN = request_bytes("hidden", "query Smuggled { tag }")
 HEAD = b"POST /graphql HTTP/1.1\r\nHost: gateway\r\nContent-Type: application/json\r\n"

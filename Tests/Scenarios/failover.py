@@ -1,29 +1,29 @@
-"""Sends queries and mutations to carabiner serve at full speed while its upstreams are killed, stopped, slowed and restarted in turn, its
-certificate is changed, a listener is added and removed, and another process takes over. Counts what failed.
+"""Disturb upstreams, listeners, certificates and the process of a gateway at full load.
 
-usage: failover.py CARABINER FOLDER [--seconds N] [--threads N] [--take-overs N] [--json FILE]
+wrk sends queries, and two clients send mutations, to carabiner serve at full load. Its upstreams are three nginx. One after the other is
+killed, stopped, slowed and restarted. At the same time the certificate is changed, a listener is added and removed, and another process
+takes over, in two rounds.
 
-FOLDER is empty. No query may fail. A mutation may fail if its upstream was disturbed, but no upstream may get one twice.
+No query may fail. A mutation may fail if its upstream was disturbed, but no upstream may receive it twice.
 """
 
 import argparse
 import collections
+import contextlib
 import hashlib
 import http.client
 import json
 import os
-import pathlib
 import signal
-import socket
 import ssl
-import subprocess
-import sys
-import threading
 import time
 import urllib.request
 
-import rig
-import storm
+import traffic
+from gateway import Admin
+from loop import Client, Loop
+from machine import Failure, Machine, free_ports, listens
+from rig import Rig, add_program, add_seconds, at_least, say
 
 UPSTREAMS, MUTATION_CLIENTS = 3, 2
 # A stopped or slowed upstream stays so for this long. It is more than a query waits for it.
@@ -50,49 +50,46 @@ serve:
 {more}"""
 
 
-class Upstream:
+class Upstream(Machine):
     """An nginx that answers all requests alike, and writes the number of each mutation to a file."""
 
-    def __init__(self, folder, number, port):
-        self.folder, self.port = folder / f"upstream{number}", port
-        self.folder.mkdir()
-        self.counted, self.process = self.folder / "mutations", None
-        (self.folder / "nginx.conf").write_text(f"""
-daemon off; master_process off; pid nginx.pid; error_log nginx.error;
+    def __init__(self, folder, port):
+        super().__init__(folder)
+        self.port, self.counted = port, self.folder / "mutations"
+        self.begin()
+
+    def begin(self):
+        self.process = traffic.nginx(self, "nginx", f"""
+master_process off;
 events {{ worker_connections 1024; }}
 http {{
   log_format mutation '$http_x_mutation'; client_body_temp_path body; keepalive_requests 100000000; client_body_in_single_buffer on;
   server {{
-    listen 127.0.0.1:{port} backlog=1024 reuseport;
+    listen 127.0.0.1:{self.port} backlog=1024 reuseport;
     default_type application/json; access_log mutations mutation if=$http_x_mutation;
     location /health {{ access_log off; return 200 "ok"; }}
-    location / {{ return 200 '{rig.body()}'; }}
+    location / {{ return 200 '{traffic.body()}'; }}
   }}
 }}
 """)
+        self.wait_until(self.process, lambda: listens(self.port))
 
-    def start(self):
-        self.process = subprocess.Popen(
-            ["nginx", "-p", self.folder, "-c", "nginx.conf", "-e", "nginx.error"], cwd=self.folder, stdin=subprocess.DEVNULL)
-        for _ in range(200):
-            if rig.listens(self.port):
-                return
-            time.sleep(0.02)
-        raise RuntimeError(f"the upstream at port {self.port} did not start")
+    def mutations(self):
+        return self.counted.read_text().split() if self.counted.exists() else []
 
     def send(self, number):
         self.process.send_signal(number)
 
-    def end(self, number=signal.SIGTERM):
-        self.process.send_signal(number)
+    def end_by(self, number):
+        self.send(number)
         self.process.wait(30)
 
     # The ways to disturb it
 
     def kill(self):
-        self.end(signal.SIGKILL)
+        self.end_by(signal.SIGKILL)
         time.sleep(DISTURBED_SECONDS / 3)
-        self.start()
+        self.begin()
 
     def stop(self):
         self.send(signal.SIGSTOP)
@@ -109,31 +106,8 @@ http {{
             time.sleep(0.005)
 
     def restart(self):
-        self.end(signal.SIGQUIT)
-        self.start()
-
-
-class Loop(threading.Thread):
-    """Does something until it is ended, and keeps what went wrong."""
-
-    def __init__(self):
-        super().__init__()
-        self.over, self.problems = threading.Event(), []
-
-    def run(self):
-        try:
-            while not self.over.is_set() and len(self.problems) < 10:
-                self.turn()
-        except Exception as error:
-            self.problems.append(f"{type(self).__name__} ended: {error!r}")
-
-    def __enter__(self):
-        self.start()
-        return self
-
-    def __exit__(self, *_):
-        self.over.set()
-        self.join()
+        self.end_by(signal.SIGQUIT)
+        self.begin()
 
 
 class Attacks(Loop):
@@ -154,30 +128,22 @@ class Attacks(Loop):
         self.over.wait(PAUSE_SECONDS)
 
 
-class Mutations(Loop):
+class Mutations(Client):
     """Sends mutations one after the other, each once."""
 
-    def __init__(self, name, port):
-        super().__init__()
-        self.name, self.port, self.number = name, port, 0
-        self.succeeded, self.failed = [], collections.Counter()
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    def __init__(self, identity, port):
+        super().__init__(port)
+        self.identity, self.count, self.succeeded, self.failed = identity, 0, [], collections.Counter()
 
     def turn(self):
-        self.number += 1
-        identity = f"{self.name}-{self.number}"
-        try:
-            self.connection.request("POST", "/graphql", MUTATION, {"Content-Type": "application/json", "X-Mutation": identity})
-            response = self.connection.getresponse()
-            text = response.read().decode()
-        except (OSError, http.client.HTTPException) as error:
-            self.problems.append(f"a mutation has no response: {error!r}")
-            self.connection.close()
-            return
-        if response.status == 200 and text == rig.body():
-            self.succeeded.append(identity)
-        else:
-            self.failed[f"{response.status} {code(text)}"] += 1
+        self.count += 1
+        identity = f"{self.identity}-{self.count}"
+        if response := self.ask(MUTATION, **{"X-Mutation": identity}):
+            status, _, text = response
+            if status == 200 and text == traffic.body():
+                self.succeeded.append(identity)
+            else:
+                self.failed[f"{status} {code(text)}"] += 1
 
 
 def code(text):
@@ -201,10 +167,10 @@ class Handshakes(Loop):
         try:
             connection.connect()
             digest = hashlib.sha256(connection.sock.getpeercert(binary_form=True)).hexdigest()
-            connection.request("POST", "/graphql", rig.QUERY, {"Content-Type": "application/json", "Connection": "close"})
+            connection.request("POST", "/graphql", traffic.QUERY, {"Content-Type": "application/json", "Connection": "close"})
             response = connection.getresponse()
             text = response.read().decode()
-            if response.status != 200 or text != rig.body():
+            if response.status != 200 or text != traffic.body():
                 self.problems.append(f"a query over TLS has the response {response.status} {text[:200]}")
         except (OSError, http.client.HTTPException) as error:
             self.problems.append(f"a query over TLS has no response: {error!r}")
@@ -227,14 +193,16 @@ class Gateway:
 
     def begin(self, *options):
         self.started += 1
-        return self.machine.start(
+        process = self.machine.start(
             f"gateway{self.started}",
             [self.executable, "serve", "-m", self.manifest, "--admin", f"unix:{self.socket}", "--drain", "20s", "--threads",
              str(self.threads), *options],
             CARABINER_LOG="critical")
+        self.machine.gateways.append(process)
+        return process
 
     def status(self):
-        return storm.Admin(self.socket).status()
+        return Admin(self.socket).status()
 
     def is_current(self, process):
         try:
@@ -249,16 +217,16 @@ class Gateway:
         return old.wait(60)
 
     def reload(self):
-        return storm.Admin(self.socket).ask("POST", "/reload")
+        return Admin(self.socket).ask("POST", "/reload")
 
 
 class Operator(Loop):
     """Changes the certificate, adds and removes a listener, and has processes take over, in two rounds."""
 
-    def __init__(self, gateway, write_manifest, handshakes, port, seconds, take_overs):
+    def __init__(self, gateway, write_manifest, port, seconds, take_overs):
         super().__init__()
         self.take_overs = take_overs
-        self.gateway, self.write_manifest, self.handshakes, self.port = gateway, write_manifest, handshakes, port
+        self.gateway, self.write_manifest, self.port = gateway, write_manifest, port
         self.seconds, self.certificates, self.taken_over, self.listeners = seconds, [], 0, 0
 
     def turn(self):
@@ -273,20 +241,17 @@ class Operator(Loop):
             self.over.set()
         self.over.wait(max(0, begin + self.seconds / 2 - time.monotonic()))
 
-    def step(self, text):
-        print(f"== {text}", file=sys.stderr, flush=True)
-
     def change_certificate(self):
-        self.step("a new certificate")
+        say("a new certificate")
         folder, number = self.gateway.machine.folder, len(self.certificates)
-        made = rig.certificate(folder / f"tls{number}")
+        made = traffic.certificate(folder / f"tls{number}")
         digest = hashlib.sha256(ssl.PEM_cert_to_DER_cert((made / "certificate.pem").read_text())).hexdigest()
         for name in ("key.pem", "certificate.pem"):
             os.rename(made / name, folder / "tls" / name)
         self.certificates.append((digest, time.monotonic()))
 
     def add_listener(self):
-        self.step("a listener more")
+        say("a listener more")
         self.write_manifest(f'    - {{address: "127.0.0.1:{self.port}"}}\n')
         self.expect(200, self.gateway.reload())
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/healthz", timeout=10) as response:
@@ -294,17 +259,17 @@ class Operator(Loop):
         self.listeners += 1
 
     def remove_listener(self):
-        self.step("a listener less")
+        say("a listener less")
         self.write_manifest("")
         self.expect(200, self.gateway.reload())
         for _ in range(200):
-            if not rig.listens(self.port):
+            if not listens(self.port):
                 return
             time.sleep(0.05)
         self.problems.append("the removed listener still accepts connections after 10 s")
 
     def take_over(self):
-        self.step("another process takes over")
+        say("another process takes over")
         status = self.gateway.take_over()
         if status:
             self.problems.append(f"the process before ended with the status {status}")
@@ -342,17 +307,24 @@ def problems_of(report, operator, handshakes, mutations):
     return problems
 
 
-def main():
-    parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("carabiner")
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--seconds", type=int, default=60)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--take-overs", type=int, default=2)
-    parser.add_argument("--json", type=pathlib.Path)
-    options = parser.parse_args()
-    folder = options.folder
-    plain, secure, third, *ports = rig.free_ports(3 + UPSTREAMS)
+def even(text):
+    count = at_least(2, 98)(text)
+    if count % 2:
+        raise argparse.ArgumentTypeError(f"{text} is not an even number")
+    return count
+
+
+def add_options(parser):
+    add_seconds(parser, 60, "the time of the run", least=30)
+    parser.add_argument("--threads", type=at_least(1, 99), default=1, metavar="N", help="the threads of the gateway (default: 1)")
+    parser.add_argument(
+        "--take-overs", type=even, default=2, metavar="N", help="how often another process takes over, an even number (default: 2)")
+    add_program(parser)
+
+
+def run(rig: Rig):
+    options, executable, folder = rig.options, rig.program("carabiner", "carabiner-launcher", "carabiner-worker"), rig.folder
+    plain, secure, third, *ports = free_ports(3 + UPSTREAMS)
     manifest = folder / "chain.yaml"
     endpoints = ", ".join(f'"http://127.0.0.1:{port}/graphql"' for port in ports)
 
@@ -362,46 +334,36 @@ def main():
         os.rename(draft, manifest)
 
     write_manifest("")
-    rig.certificate(folder / "tls")
-    upstreams = [Upstream(folder, number, port) for number, port in enumerate(ports)]
-    with rig.Rig(folder) as machine:
-        try:
-            for upstream in upstreams:
-                upstream.start()
-            gateway = Gateway(machine, options.carabiner, manifest, options.threads)
-            machine.wait_for(gateway.process, plain, "/graphql")
-            url = f"http://127.0.0.1:{plain}/graphql"
-            if rig.answer(url)[1] != rig.body():
-                sys.exit("this is not the upstream's response")
-            size = storm.answer_size(plain)
-            mutations = [Mutations(f"client{number}", plain) for number in range(MUTATION_CLIENTS)]
-            handshakes = Handshakes(secure)
-            with mutations[0], mutations[1], handshakes, Attacks(upstreams) as attacks:
-                operator = Operator(gateway, write_manifest, handshakes, third, options.seconds, options.take_overs)
-                with operator:
-                    queries = rig.wrk(url, options.seconds, timeout=20)
-            problems = list(attacks.problems)
-            last = gateway.process
-        finally:
-            for upstream in upstreams:
-                if upstream.process and upstream.process.poll() is None:
-                    upstream.send(signal.SIGCONT)
-                    upstream.end()
-    counted = collections.Counter(
-        line for upstream in upstreams if upstream.counted.exists() for line in upstream.counted.read_text().split())
+    traffic.certificate(folder / "tls")
+    with contextlib.ExitStack() as stack:
+        upstreams = [stack.enter_context(Upstream(folder / f"upstream{place}", port)) for place, port in enumerate(ports)]
+        gateway = Gateway(rig, executable, manifest, options.threads)
+        rig.wait_for(gateway.process, plain, "/graphql")
+        url = f"http://127.0.0.1:{plain}/graphql"
+        if traffic.answer(url)[1] != traffic.body():
+            raise Failure("this is not the upstream's response")
+        size = traffic.answer_size(plain)
+        say(f"{options.seconds} seconds of queries and mutations")
+        mutations = [Mutations(f"client{place}", plain) for place in range(MUTATION_CLIENTS)]
+        handshakes, attacks = Handshakes(secure), Attacks(upstreams)
+        operator = Operator(gateway, write_manifest, third, options.seconds, options.take_overs)
+        with contextlib.ExitStack() as loops:
+            for loop in (*mutations, handshakes, attacks, operator):
+                loops.enter_context(loop)
+            queries = traffic.wrk(url, options.seconds, timeout=20)
+        # All requests have ended, and so have their lines in the files of the upstreams.
+        rig.end()
+    counted = collections.Counter(line for upstream in upstreams for line in upstream.mutations())
     succeeded = [identity for loop in mutations for identity in loop.succeeded]
     report = {
         "seconds": options.seconds, "queries": queries, "disturbed": dict(attacks.counts),
-        "odd": not 0 <= queries["bytes"] - queries["requests"] * size < rig.CONNECTIONS * size,
+        "odd": not 0 <= queries["bytes"] - queries["requests"] * size < traffic.CONNECTIONS * size,
         "handshakes": handshakes.count, "certificates": len(handshakes.seen), "taken_over": operator.taken_over,
         "listeners": operator.listeners, "mutations": len(succeeded),
         "failed_mutations": dict(sum((loop.failed for loop in mutations), collections.Counter())),
         "counted_twice": sorted(identity for identity, count in counted.items() if count > 1),
         "uncounted": sorted(set(succeeded) - set(counted)),
     }
-    problems += problems_of(report, operator, handshakes, mutations)
-    if last.returncode != 0:
-        problems.append(f"the gateway ended with the status {last.returncode}")
     rows = [
         ("queries", queries["requests"]), ("queries a second", f"{queries['requests'] / queries['seconds']:.0f}"),
         ("p50, ms", f"{queries['p50']:.2f}"), ("p99, ms", f"{queries['p99']:.2f}"), ("longest, ms", f"{queries['most']:.1f}"),
@@ -413,11 +375,4 @@ def main():
     ]
     for label, value in rows:
         print(f"{label:<42}{value}")
-    if options.json:
-        options.json.write_text(json.dumps(report | {"problems": problems}, indent=2) + "\n")
-    if problems:
-        log = "".join((folder / f"gateway{number + 1}.log").read_text()[-2000:] for number in range(gateway.started))
-        sys.exit("\n".join(problems) + (f"\nthe last of the gateway's log:\n{log}" if log else ""))
-
-
-main()
+    return report, attacks.problems + problems_of(report, operator, handshakes, mutations)
