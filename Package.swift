@@ -6,8 +6,8 @@ import PackageDescription
 ///
 /// `libraries` has the libraries that plugins and embedding programs link. `memory` has, of those and of the harness, what uses memory by
 /// pointers, with its tests. `sanitized` adds the harness and the gateway to the libraries, and leaves out the executable, the demo server
-/// and the tests that no sanitizer runs. `fuzz` and `bench` are `libraries` with what `Scripts/scenario fuzz` and `Scripts/bench` run; `bench-own` is
-/// `bench` without the peer that takes most of the building.
+/// and the tests that no sanitizer runs. `fuzz` and `bench` are `libraries` with what `Scripts/scenario fuzz` and `Scripts/measure chain`
+/// run; `bench-own` is `bench` without the peer that takes most of the building.
 let flavor = ProcessInfo.processInfo.environment["CARABINER_PACKAGE"]
 let librariesOnly = ["libraries", "fuzz", "bench", "bench-own", "memory", "sanitized"].contains(flavor)
 let hasServers = !librariesOnly || flavor == "sanitized"
@@ -485,7 +485,7 @@ if !librariesOnly {
         "CarabinerFleet", "FleetSimulation", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/SimulateFleet", swiftSettings: swiftSettings),
-    // Figures of a fleet, for Scripts/bench-fleet.
+    // Figures of a fleet, for Scripts/measure fleet.
     .executableTarget(
       name: "FleetFigures",
       dependencies: [

@@ -1,26 +1,24 @@
-"""Measures generated code: the time of its generation, the length of its text, and how long it compiles.
+"""Measure generated code: how long its generation and its build take, beside types written by hand.
 
-usage: typed.py COMMAND FOLDER [--operations N]
-
-COMMAND is carabiner in release, and FOLDER is for packages that are built. The operations have 12 fields over a schema of 70,000 lines. They
-are compiled three times by `swift build`: as generated, and written by hand with `Decodable`, and with `Codable` and `Hashable`, which
-generated types are, too. Times are user times of all processes, divided by the operations.
+The operations have 12 fields over a schema of 70,000 lines. They are compiled three times by `swift build`, in debug and release: as
+generated, and written by hand with `Decodable`, and with `Codable` and `Hashable`, which generated types are, too. Times are user times of
+all processes, divided by the operations. 1,000 operations take half an hour.
 """
 
-import argparse
-import json
 import random
 import resource
 import shutil
 import subprocess
-import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+from machine import Failure
+from rig import ROOT, Rig, at_least, release, say
+
 SWIFT = {"Int": "Int", "Float": "Double", "String": "String", "Boolean": "Bool", "ID": "String", "DateTime": "String"}
 SCHEMA_LINES = 70_000
 # So many types are used by the operations.
 GROUPS = 30
+# The types written by hand, and their protocols.
+CONFORMANCES = {"Decodable": "Decodable, Sendable", "Codable": "Codable, Hashable, Sendable"}
 PACKAGE = """// swift-tools-version: 6.2
 import PackageDescription
 let package = Package(
@@ -119,19 +117,16 @@ def user_time(*command, cwd):
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
     if done.returncode != 0:
-        sys.exit(f"{' '.join(command)} failed:\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
+        raise Failure(f"{' '.join(map(str, command))} failed:\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("command")
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--operations", type=int, default=1000)
-    options = parser.parse_args()
-    if options.operations < 1:
-        parser.error("--operations is at least 1")
-    folder = options.folder
+def add_options(parser):
+    parser.add_argument("--operations", type=at_least(1), default=1000, metavar="N", help="the number of operations (default: 1000)")
+
+
+def write_sources(folder, operations):
+    """Writes the package, its schema, and the operations three times."""
     shutil.rmtree(folder / "Sources", ignore_errors=True)
     for target in ["Empty", "Generated", "Decodable", "Codable", "documents"]:
         (folder / "Sources" / target).mkdir(parents=True)
@@ -142,32 +137,33 @@ def main():
     (folder / "schema.graphqls").write_text(text)
     (folder / "carabiner-generate.yaml").write_text(
         'schema: [schema.graphqls]\ndocuments: ["Sources/documents/*.graphql"]\noutput: {folder: Sources/Generated}\n')
-    conformances = {"Decodable": "Decodable, Sendable", "Codable": "Codable, Hashable, Sendable"}
-    for number in range(options.operations):
+    for number in range(operations):
         group = number % GROUPS
         fields = generator.sample(groups[group], 9)
         document = (f"query Find{number}($filter: Filter{group}, $first: Int) {{ objects{group}(filter: $filter, first: $first) {{ id kind "
                     + " ".join(name for name, _ in fields) + " other { name } } }\n")
         (folder / f"Sources/documents/Find{number}.graphql").write_text(document)
-        for target, names in conformances.items():
+        for target, names in CONFORMANCES.items():
             (folder / f"Sources/{target}/Find{number}.swift").write_text(by_hand(number, group, fields, document, names))
-    for target in conformances:
+    for target in CONFORMANCES:
         (folder / f"Sources/{target}/Types.swift").write_text(types_by_hand())
 
-    figures = {"generate, s": user_time(options.command, "generate", cwd=folder)}
+
+def run(rig: Rig):
+    operations, command, folder = rig.options.operations, release("carabiner"), ROOT / ".build/bench-typed"
+    write_sources(folder, operations)
+    say(f"building {operations} operations three times, in debug and release")
+    figures = {"generate, s": user_time(command, "generate", cwd=folder)}
     changed = folder / "Sources/documents/Find0.graphql"
     changed.write_text(changed.read_text().replace("{ id kind", "{ kind"))
-    figures["generate after a change, s"] = user_time(options.command, "generate", cwd=folder)
+    figures["generate after a change, s"] = user_time(command, "generate", cwd=folder)
     length = sum(file.stat().st_size for file in (folder / "Sources/Generated").glob("Find*.swift"))
-    figures["bytes of an operation"] = length / options.operations
+    figures["bytes of an operation"] = length / operations
     for mode in ["debug", "release"]:
         user_time("swift", "build", "-c", mode, "--target", "Empty", "--quiet", cwd=folder)
-        for target in ["Generated", *conformances]:
+        for target in ["Generated", *CONFORMANCES]:
             time = user_time("swift", "build", "-c", mode, "--target", target, "--quiet", cwd=folder)
-            figures[f"{mode}: {target}, ms for each operation"] = time * 1000 / options.operations
+            figures[f"{mode}: {target}, ms for each operation"] = time * 1000 / operations
     for name, figure in figures.items():
         print(f"{name:48}{figure:10.2f}")
-    print(json.dumps(figures))
-
-
-main()
+    return figures, []

@@ -3,7 +3,7 @@ import FleetSimulation
 import TestTools
 import Testing
 
-/// `Scripts/simulate-fleet` does the same with 10,000 nodes.
+/// `Scripts/measure simulation` does the same with 10,000 nodes.
 @Suite("Simulated roll-outs")
 struct FleetSimulationTests {
   private func run(

@@ -201,8 +201,8 @@ class Querying(Client):
         self.over.wait(PAUSE_SECONDS)
 
 
-def start_redis(machine, port):
-    redis = machine.start("redis", [
+def start_redis(machine, port, name="redis"):
+    redis = machine.start(name, [
         "redis-server", "--bind", "127.0.0.1", "--port", port, "--save", "", "--appendonly", "no", "--dir", machine.folder])
     machine.wait_until(redis, lambda: listens(port))
     return redis

@@ -187,5 +187,8 @@ def main(script: str, usage: str, drivers: dict[str, str]) -> int:
         driver.add_options(parser)
         parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="also write all figures as JSON")
         parser.add_argument("--keep", action="store_true", help="keep the folder with logs and files, and print its path")
-        return run(driver, parser.parse_args(arguments))
+        options = parser.parse_args(arguments)
+        if hasattr(driver, "check_options"):
+            driver.check_options(parser, options)
+        return run(driver, options)
     return 0

@@ -1,7 +1,7 @@
 /// The rule by which each node takes part in a roll-out (`fleet.13`). No node leads: all apply the same rule to the same keys, and a
 /// transaction decides between nodes that act at once.
 ///
-/// It is a value without input, output or clock, so `Scripts/simulate-fleet` can run it for thousands of nodes.
+/// It is a value without input, output or clock, so `Scripts/measure simulation` can run it for thousands of nodes.
 package struct RolloutRule: Sendable {
   /// How long a node that tries a candidate may be away before it counts as failed. Its plugin may have killed it.
   package static let patience: Duration = .seconds(30)

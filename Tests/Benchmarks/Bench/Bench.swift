@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// The program that `Scripts/bench` runs.
+/// The program that `Scripts/measure chain` runs.
 @main
 struct Bench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -67,7 +67,7 @@ struct Run: AsyncParsableCommand {
   var filter: String?
   @Option(help: "Also write all figures to this file, as JSON.")
   var json: String?
-  @Option(help: "The JSON output of Scripts/guard, to include in the report.")
+  @Option(help: "The JSON output of Scripts/measure counts, to include in the report.")
   var counts: String?
   @OptionGroup var options: InputOptions
 

@@ -42,7 +42,9 @@ struct Inputs: Sendable {
 
   /// The server's URL.
   func requireServer() throws -> String {
-    guard let server else { throw Missing(description: "this case needs a server: give --server URL, or use Scripts/bench") }
+    guard let server else {
+      throw Missing(description: "this case needs a server: give --server URL, or use Scripts/measure chain")
+    }
     return server
   }
 }

@@ -1,7 +1,7 @@
 internal import BenchSubjects
 internal import Foundation
 
-/// The output of `Scripts/guard --json`.
+/// The output of `Scripts/measure counts --json`.
 struct Counts: Decodable {
   /// The cost of one piece of work.
   struct Count: Decodable {

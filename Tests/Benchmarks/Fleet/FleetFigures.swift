@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Measures parts of a fleet with real servers, for `Scripts/bench-fleet`. Each command prints one line of JSON.
+/// Measures parts of a fleet with real servers, for `Scripts/measure fleet`. Each command prints one line of JSON.
 @main
 struct FleetFigures: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

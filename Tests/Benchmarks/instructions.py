@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 
-import rig
+from machine import Failure, Machine
 
 # The functions of libc that allocate.
 ALLOCATORS = {"malloc", "calloc", "realloc", "memalign", "aligned_alloc", "posix_memalign"}
@@ -59,7 +59,7 @@ class Callgrind:
             if found := re.search(r"^summary: (\d+)", text, re.MULTILINE):
                 return int(found[1]), allocations(text)
             time.sleep(0.1)
-        raise RuntimeError("callgrind wrote no counts")
+        raise Failure("callgrind wrote no counts")
 
 
 def allocations(dump):
@@ -80,7 +80,7 @@ def count(folder, shim, part, program, uses_counters=None):
     folder.mkdir(parents=True)
     uses_counters = has_counters() if uses_counters is None else uses_counters
     out = folder / "callgrind.out"
-    with rig.Rig(folder) as machine:
+    with Machine(folder) as machine:
         upstream = part.upstream(machine)
         if not uses_counters:
             machine.prefix = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}"]

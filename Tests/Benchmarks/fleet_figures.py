@@ -1,21 +1,26 @@
-"""Measures a fleet on this machine, and prints the figures.
+"""Measure a fleet on this machine: Redis, statements, and gateways that take manifests from etcd.
 
-usage: fleet_figures.py PROGRAMS FOLDER --plugins GOOD BETTER BAD --nodes N [--quick] [--json FILE]
+Prints, one after the other:
 
-PROGRAMS is the folder with carabiner, FleetFigures and SimulateFleet. FOLDER is empty.
+  - Redis: the time of writes and reads of 10 and 1,000 records, and the processor time of the server for each.
+  - A Redis that is silent: the reads that are delayed, and the longest delay.
+  - The verification of a statement with Ed25519 and with ECDSA.
+  - A fleet of 12 gateways: the time from the put of a manifest until each one serves it, and the nodes that a bad plugin reaches.
+  - A simulated fleet of 10,000 nodes: the nodes that a bad plugin reaches.
+
+A run takes about five minutes. The times of a debug build say nothing about a release.
 """
 
-import argparse
+import contextlib
 import json
-import pathlib
 import statistics
 import subprocess
-import sys
 import time
 import urllib.request
 
 import fleet
-import rig
+from machine import Failure, free_ports
+from rig import Rig, add_program, at_least
 
 MANIFEST = """carabiner: 1
 endpoint: http://127.0.0.1:{upstream}/graphql
@@ -29,15 +34,13 @@ PUTS = 10
 def tool(programs, *words):
     done = subprocess.run([programs / "FleetFigures", *map(str, words)], capture_output=True, text=True)
     if done.returncode != 0:
-        sys.exit(f"FleetFigures {words[0]} ended with status {done.returncode}:\n{done.stderr}")
+        raise Failure(f"FleetFigures {words[0]} ended with status {done.returncode}:\n{done.stderr}")
     return json.loads(done.stdout)
 
 
 def measure_redis(machine, programs, quick):
-    port, = rig.free_ports(1)
-    redis = machine.start("redis-figures", [
-        "redis-server", "--bind", "127.0.0.1", "--port", port, "--save", "", "--appendonly", "no", "--dir", machine.folder])
-    machine.wait_until(redis, lambda: rig.listens(port))
+    port, = free_ports(1)
+    redis = fleet.start_redis(machine, port, "redis-figures")
     url = f"redis://127.0.0.1:{port}"
     store = tool(programs, "store", url, "--rounds", 200 if quick else 2000)
     return store, tool(programs, "silence", url, redis.pid, "--seconds", 1 if quick else 3)
@@ -48,7 +51,7 @@ def measure_verification(programs, folder, plugin, quick):
     for kind in ("ed25519", "ecdsa"):
         key, file = folder / kind, folder / f"{kind}.so"
         subprocess.run(["ssh-keygen", "-q", "-t", kind, "-N", "", "-C", "", "-f", key], check=True)
-        file.write_bytes(pathlib.Path(plugin).read_bytes())
+        file.write_bytes(plugin.read_bytes())
         statement = subprocess.run(
             [programs / "carabiner", "release", "statement", file, "--kind", "plugin", "--name", "stamp", "--serial", "1",
              "--expires", "90d"], check=True, capture_output=True).stdout
@@ -91,13 +94,12 @@ def put(port, key, value):
 def measure_fleet(machine, programs, plugins, count, quick):
     names = tuple(f"node-{number}" for number in range(1, count + 1))
     stand = fleet.Fleet(machine, programs / "carabiner", plugins, Quiet(), names, MANIFEST)
-    try:
+    with contextlib.closing(stand.keys):
         stand.manifest(plugins[0])
         stand.run("push", "-m", "shop.yaml")
         for name in names:
             stand.start_node(name)
-        for name in names:
-            stand.wait_for_node(name)
+        stand.wait_for_nodes(*names)
         stand.keys.wait("all nodes are in the fleet", lambda keys: all(f"nodes/{name}" in keys for name in names))
         etcd = int(stand.address.split(":")[2].split("/")[0])
         times = []
@@ -113,8 +115,6 @@ def measure_fleet(machine, programs, plugins, count, quick):
         time.sleep(3)
         exposed = [key for key in stand.keys.values if key.startswith(f"taken/{candidate}/")]
         return {"put to serving": sorted(times), "exposed": len(exposed), "nodes": count}
-    finally:
-        stand.keys.end()
 
 
 def simulate(programs, folder, count):
@@ -134,45 +134,38 @@ class Quiet:
     show = say
 
 
-def main():
-    parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("programs", type=pathlib.Path)
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--plugins", nargs=3, required=True, metavar=("GOOD", "BETTER", "BAD"))
-    parser.add_argument("--nodes", type=int, default=12)
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--json", type=pathlib.Path)
-    options = parser.parse_args()
-    simulated = 1000 if options.quick else 10_000
-    figures = {}
-
-    def line(label, text):
-        print(f"{label:<72}{text:>24}", flush=True)
-
-    with rig.Rig(options.folder) as machine:
-        store, silence = measure_redis(machine, options.programs, options.quick)
-        figures |= {"store": store, "silence": silence}
-        print("Redis, records of 7 fields: us of the caller (median) / us of the server")
-        for name, figure in store.items():
-            line(f"  {name}", f"{figure['wall']:,.0f} / {figure['server']:,.0f}")
-        line(
-            "A silent Redis: reads, those above 5 ms, the longest in ms",
-            f"{silence['reads']} / {silence['delayed']} / {silence['longest']:.1f}")
-        verification = measure_verification(options.programs, machine.folder, options.plugins[0], options.quick)
-        figures["verification"] = verification
-        line("Verification of a statement, us: Ed25519 / ECDSA", " / ".join(f"{time:.0f}" for time in verification.values()))
-        found = measure_fleet(machine, options.programs, options.plugins, options.nodes, options.quick)
-        figures["fleet"] = found
-        times = [1000 * time for time in found["put to serving"]]
-        line(
-            f"From a put until a gateway serves it, {options.nodes} gateways, ms: median / worst",
-            f"{statistics.median(times):.0f} / {max(times):.0f}")
-        line(f"Gateways of {options.nodes} that a plugin reached which crashes", str(found["exposed"]))
-        figures["simulated"] = {"nodes": simulated, "exposed": simulate(options.programs, machine.folder, simulated)}
-        line(f"Gateways of {simulated:,} simulated ones that it reaches", str(figures["simulated"]["exposed"]))
-    if options.json:
-        options.json.write_text(json.dumps(figures, indent=2) + "\n")
+def add_options(parser):
+    parser.add_argument("--nodes", type=at_least(3, 64), default=12, metavar="N", help="the gateways, 3 to 64 (default: 12)")
+    parser.add_argument("--quick", action="store_true", help="fewer repetitions")
+    add_program(parser)
 
 
-if __name__ == "__main__":
-    main()
+def line(label, text):
+    print(f"{label:<72}{text:>24}", flush=True)
+
+
+def run(rig: Rig):
+    nodes, quick = rig.options.nodes, rig.options.quick
+    programs = rig.program("carabiner", "FleetFigures", "SimulateFleet").parent
+    plugins = [rig.stamp("stamp-1"), rig.stamp("stamp-2", 'STAMP="two"'), rig.stamp("stamp-3", "CREATE_CRASHES")]
+    store, silence = measure_redis(rig, programs, quick)
+    print("Redis, records of 7 fields: us of the caller (median) / us of the server")
+    for name, figure in store.items():
+        line(f"  {name}", f"{figure['wall']:,.0f} / {figure['server']:,.0f}")
+    line(
+        "A silent Redis: reads, those above 5 ms, the longest in ms",
+        f"{silence['reads']} / {silence['delayed']} / {silence['longest']:.1f}")
+    verification = measure_verification(programs, rig.folder, plugins[0], quick)
+    line("Verification of a statement, us: Ed25519 / ECDSA", " / ".join(f"{time:.0f}" for time in verification.values()))
+    found = measure_fleet(rig, programs, plugins, nodes, quick)
+    times = [1000 * time for time in found["put to serving"]]
+    line(
+        f"From a put until a gateway serves it, {nodes} gateways, ms: median / worst",
+        f"{statistics.median(times):.0f} / {max(times):.0f}")
+    line(f"Gateways of {nodes} that a plugin reached which crashes", str(found["exposed"]))
+    simulated = 1000 if quick else 10_000
+    exposed = simulate(programs, rig.folder, simulated)
+    line(f"Gateways of {simulated:,} simulated ones that it reaches", str(exposed))
+    return {
+        "store": store, "silence": silence, "verification": verification, "fleet": found,
+        "simulated": {"nodes": simulated, "exposed": exposed}}, []

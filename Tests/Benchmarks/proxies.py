@@ -5,6 +5,8 @@ import json
 import pathlib
 import typing
 
+import traffic
+
 STAGES = [f"stage-{number}" for number in range(1, 11)]
 # The target: at most half the cost of Envoy with ten filters that do the same.
 PLAIN, OURS, THEIRS, AIM = "carabiner, no stages", "carabiner, ten C stages", "Envoy, ten dynamic modules", 0.5
@@ -65,7 +67,6 @@ def carabiner(executable, plugins, stages, plugin="headers.so", isolation=None):
 
 def nginx(machine, wiring, port, upstream, core=None):
     """nginx as a proxy with persistent connections."""
-    conf = machine.folder / "nginx.conf"
     tls = wiring.tls
     listen = f"listen 127.0.0.1:{port} backlog=1024{' ssl' if tls else ''}{' http2' if wiring.http2 else ''};"
     server = "" if not tls else f"""
@@ -75,20 +76,19 @@ def nginx(machine, wiring, port, upstream, core=None):
       proxy_ssl_name localhost;"""
     if wiring.streams:
         location += " proxy_buffering off; proxy_read_timeout 1h;"
-    conf.write_text(f"""
-daemon off; master_process off; pid {machine.folder}/nginx.pid; error_log {machine.folder}/nginx.error;
+    return traffic.nginx(machine, "nginx", f"""
+master_process off;
 events {{ worker_connections {1024 + 3 * wiring.streams}; }}
 http {{
   access_log off; keepalive_requests 100000000; proxy_buffers 32 8k;
-  client_body_temp_path {machine.folder}/nginx.body; proxy_temp_path {machine.folder}/nginx.proxy;
+  client_body_temp_path nginx.body; proxy_temp_path nginx.proxy;
   upstream up {{ server 127.0.0.1:{upstream}; keepalive 64; keepalive_requests 100000000; }}
   server {{
     {listen}{server}
     location / {{ proxy_pass {wiring.scheme}://up; proxy_http_version 1.1; proxy_set_header Connection "";{location} }}
   }}
 }}
-""")
-    return machine.start("nginx", ["nginx", "-p", machine.folder, "-c", conf, "-e", f"{machine.folder}/nginx.error"], core)
+""", core)
 
 
 def envoy(executable, plugins, filters):

@@ -10,15 +10,15 @@ import shutil
 import ssl
 import statistics
 import subprocess
-import sys
 
 import proxies
-import rig
+import traffic
+from machine import Failure, free_ports, listens, pinned, resident_kb
 
 # The numbers of open connections for which latencies are measured.
 LATENCIES = [1, 32, 256]
 # The connections of h2load, and the concurrent requests of each: together as many as the connections of HTTP/1.1.
-HTTP2_CONNECTIONS, HTTP2_STREAMS = 4, rig.CONNECTIONS // 4
+HTTP2_CONNECTIONS, HTTP2_STREAMS = 4, traffic.CONNECTIONS // 4
 
 
 class Session:
@@ -36,7 +36,7 @@ class Session:
     def send(self, count):
         raise NotImplementedError
 
-    def run(self, seconds, connections=rig.CONNECTIONS):
+    def run(self, seconds, connections=traffic.CONNECTIONS):
         raise NotImplementedError
 
     def close(self):
@@ -47,15 +47,15 @@ class Part:
     """A part without TLS, over HTTP/1.1."""
 
     name = "post"
-    title = f"a POST of 150 bytes, a response of 1 KB, {rig.CONNECTIONS} connections"
+    title = f"a POST of 150 bytes, a response of 1 KB, {traffic.CONNECTIONS} connections"
     unit = "request"
-    text = rig.body()
+    text = traffic.body()
     # The connections of the requests whose instructions are counted.
-    connections = rig.CONNECTIONS
+    connections = traffic.CONNECTIONS
     # The numbers of connections for which latencies are measured too.
     latencies = LATENCIES
     # The requests for which instructions are counted; 0 if they are not counted.
-    counted = 30 * rig.CONNECTIONS
+    counted = 30 * traffic.CONNECTIONS
 
     def __init__(self, folder):
         """Prepares what all programs share in an empty folder."""
@@ -72,13 +72,11 @@ class Part:
 
     def upstream(self, machine, core=None):
         """Starts an upstream for all programs, and returns its port."""
-        port, = rig.free_ports(1)
-        machine.upstream(port, core, self.text, self.wiring.tls)
-        return port
+        return traffic.start_upstream(machine, core, self.text, self.wiring.tls)
 
     def start(self, machine, program, upstream, core=None):
         """Starts a program, and returns the process and its port."""
-        port, = rig.free_ports(1)
+        port, = free_ports(1)
         process = program.start(machine, self.wiring, port, upstream, core)
         machine.wait_until(process, lambda: self.ask(port) is not None)
         return process, port
@@ -99,7 +97,7 @@ class Part:
 
     def ask(self, port):
         """The head and the body of the response to one request, or None."""
-        command = ["curl", "-s", "-i", "--max-time", "10", "-H", "Content-Type: application/json", "--data-binary", rig.QUERY]
+        command = ["curl", "-s", "-i", "--max-time", "10", "-H", "Content-Type: application/json", "--data-binary", traffic.QUERY]
         if self.wiring.tls:
             command += ["--cacert", str(self.wiring.tls / "certificate.pem")]
         if self.wiring.http2:
@@ -114,7 +112,7 @@ class Part:
         up = [stage for stage in proxies.STAGES if head.get(f"x-{stage}-up") == "one"]
         seen = "".join("one" for stage in (proxies.STAGES[0], proxies.STAGES[-1]) if stage in program.stages)
         if text != self.text or up != program.stages or head.get("x-seen", "") != seen:
-            sys.exit(f"{program.name} does not answer as it should:\n{head}\n{text[:2000]}")
+            raise Failure(f"{program.name} does not answer as it should:\n{head}\n{text[:2000]}")
 
 
 class WebSession(Session):
@@ -129,15 +127,15 @@ class WebSession(Session):
         self.port, self.trust = port, None
         if wiring.tls:
             self.trust = ssl.create_default_context(cafile=wiring.tls / "certificate.pem")
-        body = rig.QUERY.encode()
+        body = traffic.QUERY.encode()
         self.request = (f"POST /graphql HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
                         f"Content-Length: {len(body)}\r\n\r\n").encode() + body
 
-    def run(self, seconds, connections=rig.CONNECTIONS):
-        result = rig.wrk(self.url, seconds, self.core, connections=connections)
+    def run(self, seconds, connections=traffic.CONNECTIONS):
+        result = traffic.wrk(self.url, seconds, self.core, connections=connections)
         errors = {kind: result[kind] for kind in ("status", "connect", "read", "write", "timeout") if result[kind]}
         if errors:
-            raise RuntimeError(f"some requests failed: {errors}")
+            raise Failure(f"some requests failed: {errors}")
         return result
 
     def send(self, count):
@@ -159,7 +157,7 @@ class WebSession(Session):
             head = await reader.readuntil(b"\r\n\r\n")
             length = re.search(rb"(?i)\r\ncontent-length: (\d+)", head)
             if b" 200 " not in head.partition(b"\r\n")[0] or length is None:
-                raise RuntimeError(f"a response has another head:\n{head.decode(errors='replace')}")
+                raise Failure(f"a response has another head:\n{head.decode(errors='replace')}")
             await reader.readexactly(int(length[1]))
 
     def close(self):
@@ -172,18 +170,18 @@ class WebSession(Session):
 
 class Large(Part):
     name = "large"
-    title = f"a POST of 150 bytes, a response of 100 KB, {rig.CONNECTIONS} connections"
-    text = rig.body(100 * 1024, 985)
+    title = f"a POST of 150 bytes, a response of 100 KB, {traffic.CONNECTIONS} connections"
+    text = traffic.body(100 * 1024, 985)
     latencies = []
-    counted = 4 * rig.CONNECTIONS
+    counted = 4 * traffic.CONNECTIONS
 
 
 class Worker(Part):
     """The gateway with its stages in process and in a worker."""
 
     name = "worker"
-    title = f"as post, with the stages in process and in a worker, {rig.CONNECTIONS} connections"
-    latencies = [1, rig.CONNECTIONS]
+    title = f"as post, with the stages in process and in a worker, {traffic.CONNECTIONS} connections"
+    latencies = [1, traffic.CONNECTIONS]
     # A tool would count only the instructions of the gateway, without those of its workers.
     counted = 0
     plugin = "headers.so"
@@ -196,7 +194,7 @@ class Worker(Part):
 
 class LargeWorker(Worker):
     name = "worker-large"
-    title = f"as worker, with stages that read a response of 100 KB, {rig.CONNECTIONS} connections"
+    title = f"as worker, with stages that read a response of 100 KB, {traffic.CONNECTIONS} connections"
     text = Large.text
     plugin = "reading.so"
     # The body arrives in several pieces.
@@ -205,13 +203,13 @@ class LargeWorker(Worker):
 
 class TLS(Part):
     name = "tls"
-    title = f"as post, with TLS 1.3 on both sides, {rig.CONNECTIONS} connections"
+    title = f"as post, with TLS 1.3 on both sides, {traffic.CONNECTIONS} connections"
     latencies = []
-    counted = 20 * rig.CONNECTIONS
+    counted = 20 * traffic.CONNECTIONS
 
     def __init__(self, folder):
         super().__init__(folder)
-        self.wiring = proxies.Wiring(tls=rig.certificate(folder / "certificate"))
+        self.wiring = proxies.Wiring(tls=traffic.certificate(folder / "certificate"))
 
 
 class HTTP2(Part):
@@ -237,7 +235,7 @@ class HTTP2Session(Session):
     def __init__(self, process, url, core, folder):
         super().__init__(process)
         self.core, self.times, body = core, folder / "h2load.times", folder / "query.json"
-        body.write_text(rig.QUERY)
+        body.write_text(traffic.QUERY)
         self.command = [
             "h2load", "-t1", f"-c{HTTP2_CONNECTIONS}", f"-m{HTTP2_STREAMS}", "-d", body, "-H", "content-type: application/json",
             url]
@@ -245,13 +243,13 @@ class HTTP2Session(Session):
     def load(self, *options):
         self.times.unlink(missing_ok=True)
         done = subprocess.run(
-            rig.pinned(self.core) + [str(part) for part in self.command + list(options)], capture_output=True, text=True)
+            pinned(self.core) + [str(part) for part in self.command + list(options)], capture_output=True, text=True)
         counts = re.search(r"(\d+) succeeded, (\d+) failed, (\d+) errored, (\d+) timeout", done.stdout)
         if done.returncode != 0 or not counts or int(counts[1]) == 0 or any(int(count) for count in counts.groups()[1:]):
-            raise RuntimeError(f"some requests failed:\n{done.stdout}{done.stderr}")
+            raise Failure(f"some requests failed:\n{done.stdout}{done.stderr}")
         return done.stdout, int(counts[1])
 
-    def run(self, seconds, connections=rig.CONNECTIONS):
+    def run(self, seconds, connections=traffic.CONNECTIONS):
         text, count = self.load("-D", seconds, "--log-file", self.times)
         milliseconds = sorted(int(line.split("\t")[2]) / 1000 for line in self.times.read_text().splitlines())
         hundredths = statistics.quantiles(milliseconds, n=100)
@@ -288,20 +286,20 @@ class Subscription(Part):
         return None
 
     def open(self, machine, program, upstream, core=None, other=None):
-        upstream, port = rig.free_ports(2)
+        upstream, port = free_ports(2)
         helper = machine.start_piped(f"subscribers-{port}", [self.helper, upstream, port, self.clients], other)
-        machine.wait_until(helper, lambda: rig.listens(upstream))
+        machine.wait_until(helper, lambda: listens(upstream))
         process = program.start(machine, self.wiring, port, upstream, core)
         machine.wait_until(process, lambda: self.ask(port) is not None)
         session = SubscriptionSession(machine, process, helper)
-        before = rig.resident_kb(process)
+        before = resident_kb(process)
         opened = session.command("open")
         if opened["stages"] != (self.clients if program.stages else 0):
-            sys.exit(f"{program.name} does not do the measured work: of {opened['open']} subscriptions, "
-                     f"{opened['stages']} passed the stages")
+            raise Failure(f"{program.name} does not do the measured work: of {opened['open']} subscriptions, "
+                          f"{opened['stages']} passed the stages")
         session.clients = self.clients
         session.command("rounds 1")
-        session.memory = (rig.resident_kb(process) - before) / self.clients
+        session.memory = (resident_kb(process) - before) / self.clients
         return session
 
 
@@ -321,10 +319,10 @@ class SubscriptionSession(Session):
         except OSError:
             line = ""
         if not line:
-            raise RuntimeError(f"the subscriptions ended: {self.machine.log(self.helper)}{self.machine.log(self.process)}")
+            raise Failure(f"the subscriptions ended: {self.machine.log(self.helper)}{self.machine.log(self.process)}")
         return json.loads(line)
 
-    def run(self, seconds, connections=rig.CONNECTIONS):
+    def run(self, seconds, connections=traffic.CONNECTIONS):
         return self.command(f"seconds {seconds}")
 
     def send(self, count):
