@@ -16,7 +16,7 @@ struct ManualTests {
       ".Dt CARABINER 1\n.Sh \"SEE ALSO\"\n.Xr carabiner.serve 1 ,\n.Xr carabiner.probe 1 ,\n.Xr carabiner.cache.get 1\n",
       to: "carabiner.1")
     for name in ["carabiner.probe.1", "carabiner.cache.get.1"] { _ = try folder.write("", to: name) }
-    let run = try await ToolRun(Repository.root.appending(path: "Scripts/manual"), [folder.path])
+    let run = try await ToolRun(Repository.root.appending(path: "Scripts/documentation"), ["--manual", folder.path])
     #expect(run.status == 0, "\(run.errors)")
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
     #expect(names == ["carabiner-cache-get.1", "carabiner-serve.1", "carabiner.1"])

@@ -6,7 +6,7 @@ import Testing
 @testable import CarabinerBridge
 @testable import CarabinerProvider
 
-/// Which Swift libraries a plugin gets, of a host that contains its own. `Scripts/check-packages` proves it with such a host.
+/// Which Swift libraries a plugin gets, of a host that contains its own. `Scripts/package --check` proves it with such a host.
 @Suite("Swift libraries for plugins")
 struct SwiftRuntimeTests {
   private let folder: FixturePlugin.Folder
