@@ -34,10 +34,6 @@ static int take(struct account *account, int64_t bytes) {
 
 static void give(struct account *account, int64_t bytes) { atomic_fetch_sub_explicit(&account->used, bytes, memory_order_relaxed); }
 
-void release_account(struct account *account) {
-  if (account && atomic_fetch_sub(&account->references, 1) == 1) free(account);
-}
-
 /* Under the lock. */
 static struct slot *find(crb_buf buf) {
   uint32_t index = (uint32_t)(buf >> 32) - 1;

@@ -12,8 +12,7 @@ int open_lane(struct lane *lane, const struct CCrossing_down *down, struct CCros
   lane->up = up;
   if (CCrossing_openSpace(&lane->space, down->arena) != 0) return -1;
   struct records failure = {0};
-  struct CCrossing_record record = {.kind = CCROSSING_FAILURE, .a = (uint32_t)CRB_E_LIMIT, .b = CRB_ERROR_LIMIT};
-  add_record(&failure, &record, text_of("answer"), text_of(no_room));
+  add_failure(&failure, CRB_E_LIMIT, CRB_ERROR_LIMIT, "answer", no_room);
   lane->failure_block = CCrossing_take(&lane->space, failure.length);
   lane->failure_length = (uint32_t)failure.length;
   int has_room = !failure.is_short && lane->failure_block != UINT32_MAX;

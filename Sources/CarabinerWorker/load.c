@@ -10,11 +10,6 @@
 
 static struct library libraries[CCROSSING_MOST_PLUGINS];
 
-void add_failure(struct records *answer, crb_status status, uint32_t flags, const char *step, const char *text) {
-  struct CCrossing_record record = {.kind = CCROSSING_FAILURE, .a = (uint32_t)status, .b = flags};
-  add_record(answer, &record, text_of(step), text ? text_of(text) : (crb_view){NULL, 0});
-}
-
 static crb_status fail(struct records *answer, const char *step, const char *text) {
   reset_records(answer);
   add_failure(answer, CRB_E_INVAL, 0, step, text);

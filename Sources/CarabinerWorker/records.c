@@ -41,6 +41,11 @@ size_t add_record(struct records *records, const struct CCrossing_record *record
   return place;
 }
 
+void add_failure(struct records *answer, crb_status status, uint32_t flags, const char *step, const char *text) {
+  struct CCrossing_record record = {.kind = CCROSSING_FAILURE, .a = (uint32_t)status, .b = flags};
+  add_record(answer, &record, text_of(step), text_of(text));
+}
+
 void free_records(struct records *records) {
   free(records->bytes);
   *records = (struct records){0};

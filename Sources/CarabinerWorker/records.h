@@ -6,6 +6,8 @@
 
 #include "crossing.h"
 
+static inline crb_view text_of(const char *text) { return (crb_view){(const uint8_t *)text, text ? __builtin_strlen(text) : 0}; }
+
 struct records {
   uint8_t *bytes;
   size_t length, capacity;
@@ -14,6 +16,8 @@ struct records {
 
 /* Appends a record.  A view whose pointer is NULL is absent.  Returns its place + 1; 0 without memory. */
 size_t add_record(struct records *records, const struct CCrossing_record *record, crb_view name, crb_view value);
+/* Appends the reason of a failure. */
+void add_failure(struct records *answer, crb_status status, uint32_t flags, const char *step, const char *text);
 /* Makes room for as many bytes more.  Returns 0 without memory. */
 int reserve_records(struct records *records, size_t more);
 /* Forgets all; keeps small memory for others. */

@@ -1,5 +1,5 @@
-/* The ids by which callers name themselves: those of libraries and instances.  As in PluginRegistry.swift, an id is a random number
- * that cannot be guessed, with the number of its slot in the last 16 bits. */
+/* The ids by which callers name themselves: those of libraries and instances, each with an account of its buffers.  As in
+ * PluginRegistry.swift, an id is a random number that cannot be guessed, with the number of its slot in the last 16 bits. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <sys/random.h>
@@ -14,6 +14,10 @@ static uint16_t retired[MOST_SELVES];
 static uint32_t retired_first, retired_count;
 
 _Thread_local uint32_t running_library;
+
+void release_account(struct account *account) {
+  if (account && atomic_fetch_sub(&account->references, 1) == 1) free(account);
+}
 
 static crb_self random_id(uint32_t index) {
   uint64_t secret = 0;

@@ -111,7 +111,6 @@ static inline int is_per_call(const struct instance *instance) {
 static inline int is_serial(const struct instance *instance) {
   return instance->interceptor->table.thread_class == CRB_THREADS_SERIAL;
 }
-void add_failure(struct records *answer, crb_status status, uint32_t flags, const char *step, const char *text);
 
 /* selves.c: the ids of callers. */
 struct member {
@@ -128,6 +127,7 @@ crb_self add_self(uint32_t library, uint32_t instance, uint32_t grants, uint64_t
 void retire_self(crb_self id);
 /* Copies the member.  Returns 0 if the id is not valid for the running library. */
 int find_self(crb_self id, struct member *member);
+void release_account(struct account *account);
 
 /* ---- Calls ---- */
 
@@ -321,7 +321,6 @@ crb_status buf_release(crb_buf buf);
 crb_view buf_view(crb_buf buf);
 /* The bytes of a buffer whose reference the caller takes over; 0 if it is stale. */
 int take_buffer(crb_buf buf, crb_view *bytes);
-void release_account(struct account *account);
 
 void *scratch(crb_call call, size_t n, size_t align);
 crb_token suspend_hook(crb_call call);
@@ -376,7 +375,6 @@ int is_method(crb_view text);
 static inline int has_length(crb_view view) { return view.len <= SIZE_MAX / 2; }
 static inline int is_header_name(crb_view text) { return text.ptr && text.len && has_length(text) && is_token(text); }
 static inline int is_header_value(crb_view text) { return has_length(text) && (!text.ptr || is_field_value(text)); }
-static inline crb_view text_of(const char *text) { return (crb_view){(const uint8_t *)text, text ? __builtin_strlen(text) : 0}; }
 
 /* contract.c */
 enum { MAY_READ = 1, MAY_WRITE = 2, IS_EVENT = 4 };
