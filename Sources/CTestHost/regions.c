@@ -11,7 +11,6 @@
 
 /* More than the views of one exchange.  Their owner removes them after it. */
 #define REGIONS_MAX 65536
-#define TOUCHES_MAX 64
 
 enum { FREE, WRITABLE, READABLE, ARMED, OPENING, ENDED, OPENED };
 
@@ -29,8 +28,6 @@ struct region {
 static struct region regions[REGIONS_MAX];
 static _Atomic uint32_t used; /* regions ever used, which a fault searches */
 static _Atomic uint32_t next_free;
-static struct CTestHost_touch touches[TOUCHES_MAX];
-static _Atomic size_t touch_count;
 static void (*_Atomic on_touch)(void);
 static size_t page;
 static _Atomic int places_first;
@@ -79,11 +76,6 @@ static int is_in_arena(const uint8_t *address) {
     if (address >= arenas[index].start && address < arenas[index].start + ARENA_BYTES) return 1;
   }
   return 0;
-}
-
-void CTestHost_reportTouch(uint32_t kind, uint32_t number, int64_t offset) {
-  size_t index = atomic_fetch_add(&touch_count, 1);
-  if (index < TOUCHES_MAX) touches[index] = (struct CTestHost_touch){kind, number, offset};
 }
 
 /* Notes an access to a region and then allows it, so that one fault does not hide the next.  After any other fault the default action
@@ -226,12 +218,4 @@ void CTestHost_removeRegion(uint32_t number) {
   } else if (mmap(start, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED) {
     mprotect(start, size, PROT_NONE);
   }
-}
-
-size_t CTestHost_takeTouches(struct CTestHost_touch *out, size_t capacity) {
-  size_t count = atomic_exchange(&touch_count, 0);
-  if (count > TOUCHES_MAX) count = TOUCHES_MAX;
-  if (count > capacity) count = capacity;
-  memcpy(out, touches, count * sizeof *out);
-  return count;
 }
