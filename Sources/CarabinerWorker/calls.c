@@ -175,26 +175,3 @@ int revoke_hook(struct call *call) {
     return 1;
   }
 }
-
-static void free_scratch(struct call *call) {
-  if (call->scratch_until > CCrossing_now() && is_used(&call->scratch)) {
-    keep_memory(&call->scratch, call->scratch_reader, call->scratch_until);
-  }
-  call->scratch_until = 0;
-  reset_memory(&call->scratch);
-}
-
-void release_call(struct call *call) {
-  revoke_hook(call);
-  if (call->instance) {
-    running_library = call->instance->interceptor->library->number + 1;
-    void *pointer = call->has_own ? call->own : call->instance->pointer;
-    if (call->state && call->stage->release) call->stage->release(pointer, call->state);
-    if (call->has_own) destroy_own(call->instance, call->own);
-    running_library = 0;
-  }
-  call->state = call->own = NULL;
-  call->has_own = 0;
-  free_scratch(call);
-  keep_call(call, 0);
-}

@@ -4,62 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "run.h"
 #include "worker.h"
-
-struct lane control;
-
-/* Posts that are done, and releases that wait for them: on_cancel comes before release(). */
-static _Atomic uint32_t posts_done;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct deferred {
-  struct deferred *next;
-  uint64_t id;
-  uint32_t after;
-} * first, **last = &first;
-
-void wake_control(void) { CCrossing_attend(control.down, control.up, &control.attention); }
-
-static int is_due(uint32_t after) { return (int32_t)(atomic_load(&posts_done) - after) >= 0; }
-
-int defer_release(uint64_t id) {
-  uint32_t after = atomic_load(&control.down->tail);
-  if (is_due(after)) return 0;
-  struct deferred *deferred = malloc(sizeof *deferred);
-  if (!deferred) return 0;
-  *deferred = (struct deferred){NULL, id, after};
-  pthread_mutex_lock(&lock);
-  int waits = !is_due(after);
-  if (waits) {
-    *last = deferred;
-    last = &deferred->next;
-  }
-  pthread_mutex_unlock(&lock);
-  if (!waits) free(deferred);
-  return waits;
-}
-
-static struct deferred *take_deferred(int all) {
-  pthread_mutex_lock(&lock);
-  struct deferred *taken = first && (all || is_due(first->after)) ? first : NULL;
-  if (taken) {
-    first = taken->next;
-    if (!first) last = &first;
-  }
-  pthread_mutex_unlock(&lock);
-  return taken;
-}
-
-static void run_deferred(int all) {
-  for (struct deferred *deferred; (deferred = take_deferred(all)); free(deferred)) {
-    struct call *call = use_existing(deferred->id);
-    if (!call) continue;
-    release_call(call);
-    end_use(call);
-  }
-}
-
-/* ---- Posts ---- */
 
 static void cancel(const struct CCrossing_post *post) {
   struct instance *instance = find_instance(post->instance);
@@ -175,7 +120,7 @@ void run_control(void) {
     if (!CCrossing_next(control.down, control.up, control.begun, next, &control.attention, &control.budget, &post)) continue;
     control.begun++;
     take(&post);
-    atomic_store(&posts_done, control.begun);
+    atomic_store(&control.finished, control.begun);
     run_deferred(0);
   }
 }

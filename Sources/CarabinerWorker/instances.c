@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run.h"
 #include "worker.h"
 
 /* By number, with the places after it if that one is taken. */

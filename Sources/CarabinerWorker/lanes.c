@@ -1,4 +1,4 @@
-/* Lanes: threads that take posts and publish answers. */
+/* The memory of a lane: room for its answers, and which of its tokens were resumed. */
 #define _GNU_SOURCE
 #include <string.h>
 #include <unistd.h>
@@ -64,42 +64,4 @@ void *take_room(struct lane *lane, const struct CCrossing_post *post, uint64_t b
 
 void publish(struct lane *lane, const struct CCrossing_post *post, struct CCrossing_answer *answer) {
   if (CCrossing_publish(lane->down, lane->up, post, answer)) ring_bell();
-}
-
-/* Completes the hooks whose tokens were resumed. */
-static void complete_resumed(struct lane *lane) {
-  for (uint32_t word = 0; word < CCROSSING_SLOTS / 64; word++) {
-    uint64_t marked = atomic_exchange(&lane->resumed[word], 0);
-    for (; marked; marked &= marked - 1) {
-      struct lane_slot *slot = &lane->slots[64 * word + (uint32_t)__builtin_ctzll(marked)];
-      struct call *call = slot->call;
-      if (!call || !slot->token) continue;
-      uint64_t token = atomic_load(&call->token);
-      if (token_state(token) != TOKEN_RESUMED || token_generation(token) != slot->token) continue;
-      /* Unless it is revoked at this moment. */
-      if (!atomic_compare_exchange_strong(&call->token, &token, pack_token(slot->token, 0, TOKEN_ENDING))) continue;
-      slot->token = 0;
-      slot->call = NULL;
-      complete(lane, call, token_verdict(token));
-    }
-  }
-}
-
-static void release(const struct CCrossing_post *post) {
-  if (defer_release(post->call)) return;
-  struct call *call = use_existing(post->call);
-  if (!call) return;
-  release_call(call);
-  end_use(call);
-}
-
-void run_lane(struct lane *lane) {
-  for (struct CCrossing_post post;;) {
-    if (atomic_exchange(&lane->attention, 0)) complete_resumed(lane);
-    if (!CCrossing_next(lane->down, lane->up, lane->begun, UINT64_MAX, &lane->attention, &lane->budget, &post)) continue;
-    lane->begun++;
-    if (post.operation == CCROSSING_RELEASE) release(&post);
-    else if (post.operation < CCROSSING_RELEASE && post.slot < CCROSSING_SLOTS) run_crossing(lane, &post);
-    atomic_store_explicit(&lane->finished, lane->begun, memory_order_release);
-  }
 }

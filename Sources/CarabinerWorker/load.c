@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run.h"
 #include "worker.h"
 
 static struct library libraries[CCROSSING_MOST_PLUGINS];

@@ -1,48 +1,42 @@
+/* Lanes: threads that take posts and publish answers. */
 #define _GNU_SOURCE
 #include "run.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "worker.h"
 
-static struct lane lanes[CCROSSING_MOST_LANES];
-static uint32_t lane_count, file_count;
-
-uint32_t plugin_count(void) { return file_count; }
-uint32_t plugin_descriptor(uint32_t number) { return CCROSSING_FIRST_PAIR + 2 * (lane_count + 1) + number; }
-
-static const char *open_pair(struct lane *lane, uint32_t number, uint64_t arena) {
-  int descriptor = (int)(CCROSSING_FIRST_PAIR + 2 * number);
-  const struct CCrossing_down *down = CCrossing_map(descriptor, arena, 1);
-  struct CCrossing_up *up = CCrossing_map(descriptor + 1, arena, 0);
-  close(descriptor);
-  close(descriptor + 1);
-  if (!down || !up) return "its memory cannot be mapped";
-  if (down->magic != CCROSSING_MAGIC || down->version != CCROSSING_VERSION || down->arena != arena) return "the host has another version";
-  return open_lane(lane, down, up) == 0 ? NULL : "there is no memory for a lane, or the arena is too small";
+/* Completes the hooks whose tokens were resumed. */
+static void complete_resumed(struct lane *lane) {
+  for (uint32_t word = 0; word < CCROSSING_SLOTS / 64; word++) {
+    uint64_t marked = atomic_exchange(&lane->resumed[word], 0);
+    for (; marked; marked &= marked - 1) {
+      struct lane_slot *slot = &lane->slots[64 * word + (uint32_t)__builtin_ctzll(marked)];
+      struct call *call = slot->call;
+      if (!call || !slot->token) continue;
+      uint64_t token = atomic_load(&call->token);
+      if (token_state(token) != TOKEN_RESUMED || token_generation(token) != slot->token) continue;
+      /* Unless it is revoked at this moment. */
+      if (!atomic_compare_exchange_strong(&call->token, &token, pack_token(slot->token, 0, TOKEN_ENDING))) continue;
+      slot->token = 0;
+      slot->call = NULL;
+      complete(lane, call, token_verdict(token));
+    }
+  }
 }
 
-const char *open_pairs(uint32_t count, uint64_t arena, uint32_t plugins) {
-  lane_count = count;
-  file_count = plugins;
-  const char *wrong = open_pair(&control, 0, arena);
-  for (uint32_t number = 0; number < count && !wrong; number++) wrong = open_pair(&lanes[number], number + 1, arena);
-  return wrong;
-}
-
-uint32_t kept_descriptors(int *kept) {
-  uint32_t count = 0;
-  for (int descriptor = 0; descriptor <= CCROSSING_BELL; descriptor++) kept[count++] = descriptor;
-  for (uint32_t number = 0; number < file_count; number++) kept[count++] = (int)plugin_descriptor(number);
-  return count;
-}
-
-void note_refusal(int64_t number, uint64_t address) {
-  if (CCrossing_refuse(control.up, number, address)) ring_bell();
+static void run_lane(struct lane *lane) {
+  for (struct CCrossing_post post;;) {
+    if (atomic_exchange(&lane->attention, 0)) complete_resumed(lane);
+    if (!CCrossing_next(lane->down, lane->up, lane->begun, UINT64_MAX, &lane->attention, &lane->budget, &post)) continue;
+    lane->begun++;
+    if (post.operation == CCROSSING_RELEASE && !defer_release(post.call)) release_call(post.call);
+    if (post.operation < CCROSSING_RELEASE && post.slot < CCROSSING_SLOTS) run_crossing(lane, &post);
+    atomic_store_explicit(&lane->finished, lane->begun, memory_order_release);
+  }
 }
 
 static void *start_lane(void *lane) {
@@ -63,16 +57,4 @@ void run_pairs(void) {
   atomic_store(&control.up->ready, 1);
   CCrossing_wake(&control.up->ready);
   run_control();
-}
-
-void wait_for_lanes(uint64_t nanoseconds) {
-  enum { NAP = 50000 };
-  uint64_t now = CCrossing_now(), end = nanoseconds > UINT64_MAX - now ? UINT64_MAX : now + nanoseconds;
-  for (uint32_t number = 0; number < lane_count; number++) {
-    struct lane *lane = &lanes[number];
-    uint32_t tail = atomic_load(&lane->down->tail);
-    while ((int32_t)(atomic_load(&lane->finished) - tail) < 0 && CCrossing_now() < end) {
-      nanosleep(&(struct timespec){.tv_nsec = NAP}, NULL);
-    }
-  }
 }

@@ -4,18 +4,15 @@
 
 #include <stdint.h>
 
+/* pairs.c */
 /* Maps the pairs.  Returns NULL, or what is wrong.  Before the process is confined. */
 const char *open_pairs(uint32_t lanes, uint64_t arena, uint32_t plugins);
 /* The descriptors that stay open: up to 5 + CCROSSING_MOST_PLUGINS.  Returns how many. */
 uint32_t kept_descriptors(int *kept);
 /* Has the host note a refused system call.  Async-signal-safe. */
 void note_refusal(int64_t number, uint64_t address);
-/* Starts the lanes, and takes posts until the end of the process. */
-_Noreturn void run_pairs(void);
-/* Waits until the lanes have done all posts so far, at most for this time. */
-void wait_for_lanes(uint64_t nanoseconds);
 
-uint32_t plugin_count(void);
-uint32_t plugin_descriptor(uint32_t number);
+/* run.c: starts the lanes, and takes posts until the end of the process. */
+_Noreturn void run_pairs(void);
 
 #endif

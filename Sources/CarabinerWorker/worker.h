@@ -1,5 +1,8 @@
 /* The host's side of carabiner.h, in a process of its own.  Lanes run hooks, and the main thread is the control thread.
  *
+ * No file uses one that uses it.  The layers from above down: main.c; run.c and control.c, which take posts; hooks.c and releases.c;
+ * instances.c; load.c; watch.c and host.c; the functions of the host; callbacks.c and calls.c; pairs.c and lanes.c; records.c.
+ *
  * Statuses, limits and the order of checks are those of the host itself: Sources/CarabinerBridge/Bridge and Services. */
 #ifndef CARABINER_WORKER_H
 #define CARABINER_WORKER_H
@@ -204,8 +207,6 @@ void close_hook(struct call *call);
 extern _Thread_local struct call *running_call;
 /* Makes the token of a pending hook stale, and forgets what the hook staged.  Returns 0 if no hook was pending. */
 int revoke_hook(struct call *call);
-/* release() and the memory of the call. */
-void release_call(struct call *call);
 static inline int open_hook(const struct call *call) { return (int)atomic_load_explicit(&call->phase, memory_order_relaxed) - 1; }
 
 /* kept.c: memory that a plugin may read although its hook was revoked. */
@@ -282,7 +283,6 @@ struct lane {
 
 /* lanes.c */
 int open_lane(struct lane *lane, const struct CCrossing_down *down, struct CCrossing_up *up);
-void run_lane(struct lane *lane);
 void mark_resumed(struct lane *lane, uint32_t slot);
 /* Room for an answer in the arena of `up`; NULL if there is none. */
 void *take_room(struct lane *lane, const struct CCrossing_post *post, uint64_t bytes, struct CCrossing_answer *answer);
@@ -290,18 +290,32 @@ void publish(struct lane *lane, const struct CCrossing_post *post, struct CCross
 void free_slot(struct lane *lane, uint32_t slot);
 void ring_bell(void);
 
+/* pairs.c */
+extern struct lane control, lanes[];
+extern uint32_t lane_count;
+/* Has the control thread return early from its wait. */
+void wake_control(void);
+/* Waits until the lanes have done all posts so far, at most for this time. */
+void wait_for_lanes(uint64_t nanoseconds);
+uint32_t plugin_count(void);
+uint32_t plugin_descriptor(uint32_t number);
+
 /* hooks.c: runs a hook, and those of the stages that follow in the same crossing. */
 void run_crossing(struct lane *lane, const struct CCrossing_post *post);
 void complete(struct lane *lane, struct call *call, crb_verdict verdict);
 
 /* ---- The control thread ---- */
 
-extern struct lane control; /* its pair */
+/* control.c */
 _Noreturn void run_control(void);
-/* Returns early from its wait. */
-void wake_control(void);
+
+/* releases.c */
+/* Runs release() and takes back the memory of a call. */
+void release_call(uint64_t id);
 /* Runs release() of a call once the control thread has done all posts before it.  0: it has, and the caller does it. */
 int defer_release(uint64_t id);
+/* Runs the releases that are due, or all. */
+void run_deferred(int all);
 
 /* callbacks.c: asks the host, and waits for its status if `waits`. */
 crb_status ask(uint16_t request, uint32_t instance, uint32_t argument, uint64_t number, const struct records *message, int waits);
