@@ -1,4 +1,5 @@
-//! A call inside a hook: the functions of every stage. [`crate::stages`] has those of each kind of stage.
+//! A call inside a hook: the functions of every stage. [`crate::stages`] has those of each kind of stage,
+//! and [`crate::later`] those that suspend its hook.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -8,10 +9,8 @@ use crate::abi::{self, View};
 use crate::buffer::Buffer;
 use crate::events::Headers;
 use crate::failure::{check, Answer, Failure, Verdict};
-use crate::fetch::{FetchRequest, FetchResponse};
+use crate::gate::Gate;
 use crate::host::{self, Host, Level};
-use crate::later::{Gate, Later};
-use crate::store::{StoreAnswer, StoreRequest};
 use crate::values::{bytes, view, Key, Operation, Parts, Scope, Value, ABSENT};
 
 /// A call inside a hook or inside the work of a suspended hook. `Kind` is the kind of stage: write `graphql::Call` and so on.
@@ -120,48 +119,6 @@ impl<Kind: 'static> Call<Kind> {
     /// Copies bytes into a counted buffer.
     pub fn buffer(&self, bytes: &[u8]) -> Result<Buffer, Failure> {
         Buffer::copying(&self.host, bytes)
-    }
-
-    // Waiting.
-
-    /// Suspends this hook. `start` passes it to the code that will finish it. `return call.later(...)`
-    pub fn later(&mut self, start: impl FnOnce(Later<Kind>)) -> Answer {
-        let later = self.suspend()?;
-        start(later);
-        Ok(Verdict::PENDING)
-    }
-    /// Finishes this hook with `work` after a delay. `return call.after(...)`
-    pub fn after(&mut self, delay: Duration, work: impl FnOnce(&mut Call<Kind>) -> Answer + Send + 'static) -> Answer {
-        self.later(|later| later.after(delay, work))
-    }
-    /// Finishes this hook with `work` when the response arrives. `return call.fetch(...)`
-    pub fn fetch(
-        &mut self,
-        request: &FetchRequest,
-        work: impl FnOnce(&mut Call<Kind>, FetchResponse) -> Answer + Send + 'static,
-    ) -> Answer {
-        self.later(|later| later.fetch(request, work))
-    }
-    /// Finishes this hook with `work` when the host's store has returned its result. `return call.store(...)`
-    pub fn store(
-        &mut self,
-        request: &StoreRequest,
-        work: impl FnOnce(&mut Call<Kind>, StoreAnswer) -> Answer + Send + 'static,
-    ) -> Answer {
-        self.later(|later| later.store(request, work))
-    }
-
-    fn suspend(&mut self) -> Result<Later<Kind>, Failure> {
-        // SAFETY: this thread owns the call.
-        let token = unsafe { (host::table().suspend)(self.handle) };
-        if token == 0 {
-            return Err("the host cannot suspend this hook".into());
-        }
-        // From here on, only the owner of the Later may use the call. The handle becomes 0, which the host rejects.
-        let handle = std::mem::take(&mut self.handle);
-        let gate = Gate::new(self.host.instance, handle, token);
-        self.gate = Some(Arc::clone(&gate));
-        Ok(Later::new(handle, self.host, gate))
     }
 
     // For the stages.

@@ -8,10 +8,10 @@ use crate::abi;
 use crate::call::{Call, Cancelled};
 use crate::events::{Chunk, ErrorEvent, Head, ResultEvent};
 use crate::failure::{Answer, Verdict};
+use crate::gate::{self, fail, guarded};
 use crate::host;
 use crate::instance::Instance;
 pub use crate::instance::{create, destroy};
-use crate::later::{self, fail, guarded};
 use crate::instance::{drain, validate};
 use crate::plugin::{Drain, Plugin, Validate};
 use crate::stages::{cache, graphql, http, parser};
@@ -171,7 +171,7 @@ macro_rules! hooks {
                     let cancelled = Cancelled { handle: call, host: instance.host };
                     instance.host.contained(|| <P as $trait>::$function(&instance.plugin, &cancelled));
                     // Finishes the hook if the plugin has not done so in `on_cancel`.
-                    later::cancel(call);
+                    gate::cancel(call);
                 }
                 Some(run::<P>)
             };
@@ -180,7 +180,7 @@ macro_rules! hooks {
 }
 
 unsafe extern "C" fn end_wait(_: *mut c_void, call: u64, _: *mut c_void) {
-    later::cancel(call);
+    gate::cancel(call);
 }
 
 /// The on_cancel hook of a type, or a default: a suspended hook must be finished even if the type has no hook of its own.

@@ -115,7 +115,7 @@ impl Host {
             Err(failure) => return Err((failure, Some(code))),
         };
         let task = tasks::number();
-        tasks.lend(task, Waiting { code: Box::new(code), alarm: None }).map_err(|code| (Failure::ending(), own(code)))?;
+        tasks.lend(task, Waiting { code: Box::new(code), call_off: None }).map_err(|code| (Failure::ending(), own(code)))?;
         let user = Box::into_raw(Box::new(Lent { host: *self, ticket: Ticket { tasks: Arc::clone(&tasks), task } }));
         start(user as *mut c_void).map_err(|failure| {
             // SAFETY: made above, and the host did not accept it.

@@ -7,6 +7,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use crate::abi::{self, E_INVAL, OK};
 use crate::config::Config;
 use crate::failure::Failure;
+use crate::gate;
 use crate::host::Host;
 use crate::plugin::{Drain, Plugin, Setup, Validate};
 use crate::tasks;
@@ -77,7 +78,7 @@ pub unsafe extern "C" fn create<P: Plugin>(
     };
     let Some(plugin) = made else {
         // Work that the constructor started must not use an instance that does not exist.
-        tasks::close(host.instance);
+        tasks::close(host.instance, gate::close);
         return E_INVAL;
     };
     unsafe { *instance = Box::into_raw(Box::new(Instance { plugin, host })) as *mut c_void };
@@ -97,7 +98,7 @@ pub unsafe extern "C" fn destroy<P: Plugin>(instance: *mut c_void) {
     let instance = instance as *mut Instance<P>;
     let host = unsafe { (*instance).host };
     // First: the plugin is dropped here, on the host's thread, after everything that holds a part of it.
-    tasks::close(host.instance);
+    tasks::close(host.instance, gate::close);
     host.contained(|| drop(unsafe { Box::from_raw(instance) }));
 }
 

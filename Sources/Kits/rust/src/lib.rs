@@ -52,6 +52,7 @@ mod events;
 mod extensions;
 mod failure;
 mod fetch;
+mod gate;
 mod host;
 mod instance;
 mod later;

@@ -2,17 +2,15 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-
-use crate::later;
-use crate::timer::Alarm;
 
 /// Code that a host timer, request or store operation will run.
 pub(crate) struct Waiting {
     pub(crate) code: Box<dyn Any + Send>,
-    /// The timer that will run it; `None` if it cannot be cancelled.
-    pub(crate) alarm: Option<Arc<Alarm>>,
+    /// Calls off the timer that will run it; `None` if that cannot be cancelled.
+    pub(crate) call_off: Option<Box<dyn Fn() -> bool + Send>>,
 }
 
 #[derive(Default)]
@@ -54,10 +52,10 @@ pub(crate) fn of(instance: u64) -> Option<Arc<Tasks>> {
     instances().get(&instance).cloned()
 }
 
-/// Ends all work of an instance: resumes its hooks, drops waiting work and waits for running work.
-pub(crate) fn close(instance: u64) {
+/// Ends all work of an instance: resumes its hooks with `resume`, drops waiting work and waits for running work.
+pub(crate) fn close(instance: u64, resume: impl FnOnce(u64)) {
     let tasks = instances().remove(&instance);
-    later::close(instance);
+    resume(instance);
     if let Some(tasks) = tasks {
         tasks.close();
     }
@@ -120,10 +118,11 @@ impl Tasks {
         let waiting = std::mem::take(&mut state.waiting);
         drop(state);
         for each in waiting.into_values() {
-            if let Some(alarm) = &each.alarm {
-                alarm.call_off();
+            if let Some(call_off) = &each.call_off {
+                call_off();
             }
-            later::contained_drop(each);
+            // A panic in a drop cannot be reported here.
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(each)));
         }
         let mut state = self.state();
         while state.running > 0 {

@@ -152,7 +152,8 @@ impl Host {
         let (task, delay) = (tasks::number(), nanoseconds(delay));
         let state = Mutex::default();
         let alarm = Arc::new(Alarm { host: *self, service, tasks, task, interval: nanoseconds(interval), state });
-        let waiting = Waiting { code: Box::new(code), alarm: Some(Arc::clone(&alarm)) };
+        let of = Arc::clone(&alarm);
+        let waiting = Waiting { code: Box::new(code), call_off: Some(Box::new(move || of.call_off())) };
         if alarm.tasks.lend(task, waiting).is_err() {
             return Err(Failure::ending());
         }
