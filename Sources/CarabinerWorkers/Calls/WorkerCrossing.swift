@@ -138,7 +138,7 @@ final class WorkerCrossing: Sendable {
     var verdict = WorkerInstance.verdict(answer)
     let isCurrent = enter { group, hook, stage in
       problem = instance.apply(answer, to: group, hook, stage, process)
-      if group.loss != nil { verdict = Verdict.lost }
+      if group.remote.loss != nil { verdict = Verdict.lost }
     }
     instance.keep(answer, visit, process)
     if problem == nil, isCurrent { _ = HostFunctions.resume(token, verdict) }
@@ -153,7 +153,7 @@ final class WorkerCrossing: Sendable {
     // The worker has ended, or has never seen the message: nothing is kept for it.
     leave()
     let isCurrent = enter { group, _, _ in
-      group.loss = loss
+      group.remote.loss = loss
       if let culprit { group.noteFault(at: culprit.index) }
     }
     if isCurrent { _ = HostFunctions.resume(token, Verdict.lost) } else { noteResumed() }

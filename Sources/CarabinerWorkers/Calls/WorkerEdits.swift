@@ -38,16 +38,16 @@ internal import FoundationEssentials
       case Int(CCROSSING_HEADER.rawValue): status = unsafe header(record)
       case Int(CCROSSING_FIELD_SET.rawValue):
         guard unsafe !record.value.isAbsent else {
-          status = unsafe call.stage(.field(record.a, nil), in: hook, of: stage)
+          status = unsafe call.pass.stage(.field(record.a, nil), in: hook, of: stage)
           break
         }
         guard let value = unsafe kept(record.value, isCounted) else { return nil }
-        status = unsafe call.stage(.field(record.a, value), in: hook, of: stage)
+        status = unsafe call.pass.stage(.field(record.a, value), in: hook, of: stage)
       case Int(CCROSSING_EMIT.rawValue):
         guard let value = unsafe kept(record.value, isCounted) else { return nil }
-        status = unsafe call.stage(.element(record.a, value, record.b), in: hook, of: stage)
+        status = unsafe call.pass.stage(.element(record.a, value, record.b), in: hook, of: stage)
       case Int(CCROSSING_ERROR_SET.rawValue): status = unsafe error(record, records.next())
-      case Int(CCROSSING_RETRY.rawValue): status = unsafe call.stage(.retry(record.a, record.number), in: hook, of: stage)
+      case Int(CCROSSING_RETRY.rawValue): status = unsafe call.pass.stage(.retry(record.a, record.number), in: hook, of: stage)
       case Int(CCROSSING_HEAD_SET.rawValue): status = unsafe head(record, &records)
       case Int(CCROSSING_BAG_SET.rawValue): status = unsafe baggage(record)
       case Int(CCROSSING_LOG_LINE.rawValue):
@@ -58,7 +58,7 @@ internal import FoundationEssentials
       case Int(CCROSSING_FAILURE.rawValue):
         var record = unsafe record
         unsafe record.value = unsafe reason(record.value)
-        unsafe call.loss = unsafe failure(WorkerRefusal(record))
+        unsafe call.remote.loss = unsafe failure(WorkerRefusal(record))
         status = Status.ok
       default: status = nil
       }
@@ -82,7 +82,7 @@ internal import FoundationEssentials
 
   private func header(_ record: WorkerRecord) -> crb_status {
     guard let isASCII = unsafe HostFunctions.isASCIIField(record.name, record.value) else { return Status.invalid }
-    return unsafe call.stageHeader(record.name, record.value, record.a, isASCII: isASCII, in: hook, of: stage)
+    return unsafe call.pass.stageHeader(record.name, record.value, record.a, isASCII: isASCII, in: hook, of: stage)
   }
 
   /// A value that the host keeps for the call; nil, and the call fails, if the worker has too much there.
@@ -90,7 +90,7 @@ internal import FoundationEssentials
     guard isCounted, unsafe !value.bytes.isEmpty else { return unsafe Data(value.bytes) }
     let (account, count) = unsafe (process.counters.held, value.bytes.count)
     guard account.take(count) else {
-      unsafe call.loss = unsafe tooMuch()
+      unsafe call.remote.loss = unsafe tooMuch()
       return nil
     }
     let memory = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 16)
@@ -132,7 +132,7 @@ internal import FoundationEssentials
     unsafe error.domain = unsafe record.name
     unsafe error.message = unsafe reason(record.value)
     unsafe error.detail_json = unsafe more.value
-    return unsafe call.stage(.error(error), in: hook, of: stage)
+    return unsafe call.pass.stage(.error(error), in: hook, of: stage)
   }
 
   private func head(_ record: WorkerRecord, _ records: inout WorkerRecords) -> crb_status? {
@@ -149,7 +149,7 @@ internal import FoundationEssentials
       unsafe head.http_version = unsafe record.b
       unsafe head.headers = fields.baseAddress
       unsafe head.header_count = fields.count
-      return unsafe call.stage(.head(head), in: hook, of: stage)
+      return unsafe call.pass.stage(.head(head), in: hook, of: stage)
     }
   }
 
@@ -160,6 +160,6 @@ internal import FoundationEssentials
     unsafe value.n.i = unsafe Int64(bitPattern: record.number)
     unsafe value.v = unsafe record.value
     guard let decoded = unsafe value.decoded else { return Status.invalid }
-    return unsafe call.stage(.baggage(name, record.b >> 8, decoded.value), in: hook, of: stage)
+    return unsafe call.pass.stage(.baggage(name, record.b >> 8, decoded.value), in: hook, of: stage)
   }
 }

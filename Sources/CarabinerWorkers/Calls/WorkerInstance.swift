@@ -98,7 +98,7 @@ package final class WorkerInstance: RemoteInstance {
   func run(_ hook: Hook, _ kind: StageKind, _ group: GroupCall, _ visit: WorkerVisit?, _ event: WorkerEvent) -> crb_verdict {
     if let row = group.row {
       if let stage = row.take(hook, group.openStage), let verdict = take(stage, of: row, kind, group) { return verdict }
-      if row.isTaken || row.hook != hook { group.discardAhead() }
+      if row.isTaken || row.hook != hook { group.remote.discardAhead() }
     }
     let visit = visit ?? WorkerVisit(kind, home: group.requestID.load(ordering: .relaxed), isShort: true)
     return unsafe cross(hook, kind, group, visit, event)
@@ -108,7 +108,7 @@ package final class WorkerInstance: RemoteInstance {
   ///
   /// - Returns: Nil if it did not run.
   private func take(_ stage: WorkerRow.Stage, of row: WorkerRow, _ kind: StageKind, _ group: GroupCall) -> crb_verdict? {
-    if row.isTaken { group.ahead = nil }
+    if row.isTaken { group.remote.ahead = nil }
     let (lane, ticket) = (row.lane, stage.ticket)
     if row.process.hasEnded, !lane.hasBegun(ticket) {
       lane.close(ticket)
@@ -143,7 +143,7 @@ package final class WorkerInstance: RemoteInstance {
     case .wait: return unsafe wait(hook, kind, group, visit, event)
     case .refuse(let loss): return lose(loss.in(hook, of: name), group)
     }
-    group.discardAhead()
+    group.remote.discardAhead()
     let others = group.stages(behind: group.openStage, hook, in: workers, process)
     let snapshot = unsafe group.look { group, hook, stage in
       unsafe WorkerSnapshot(group, hook, stage, event, keys: process.keys, others: others)
@@ -172,7 +172,7 @@ package final class WorkerInstance: RemoteInstance {
       lane.close(ticket)
       return unsafe wait(hook, kind, group, visit, event)
     }
-    group.ahead = row
+    group.remote.ahead = row
     process.noteCrossing(hooks: 1 + tickets.count)
     let outcome = lane.wait(ticket, until: limit(group), atMost: Self.directBytes)
     if case .answered(let answer) = outcome {
@@ -190,7 +190,7 @@ package final class WorkerInstance: RemoteInstance {
   ) -> WorkerRow? {
     guard !tickets.isEmpty else { return nil }
     let stages = zip(others, tickets).compactMap { index, ticket in
-      group.group.stages[index].plugin.worker.map { instance in
+      group.stages.group.stages[index].plugin.worker.map { instance in
         WorkerRow.Stage(index: index, instance: instance, visit: group.visit(index, hook), ticket: ticket)
       }
     }
@@ -230,7 +230,7 @@ package final class WorkerInstance: RemoteInstance {
     guard status == Status.ok, problem == nil else {
       return end(visit, process, hook, problem ?? "an answer came for a hook that is not open", group)
     }
-    return group.loss == nil ? Self.verdict(answer) : Verdict.lost
+    return group.remote.loss == nil ? Self.verdict(answer) : Verdict.lost
   }
 
   /// Ends a worker that broke the protocol, and fails the hook.
@@ -331,7 +331,7 @@ package final class WorkerInstance: RemoteInstance {
   }
 
   func lose(_ loss: PluginError, _ group: GroupCall) -> crb_verdict {
-    group.loss = loss
+    group.remote.loss = loss
     return Verdict.lost
   }
 

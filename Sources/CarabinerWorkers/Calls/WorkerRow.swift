@@ -79,14 +79,15 @@ final class WorkerRow: HooksAhead, @unchecked Sendable {
 
 extension GroupCall {
   /// The stages whose hooks a worker calls ahead of the chain.
-  var row: WorkerRow? { ahead as? WorkerRow }
+  var row: WorkerRow? { remote.ahead as? WorkerRow }
 
   /// The stages whose hooks the chain calls after this one, and that run in the same worker with it.
   ///
   /// - Returns: Their numbers; empty for hooks that end a stage's way by themselves.
   func stages(behind index: Int, _ hook: Hook, in workers: WorkerGroup, _ process: WorkerProcess) -> [Int] {
+    let group = stages.group
     // A trace has the time of each hook.
-    guard !isTraced, group.kind == .graphQL || group.kind == .http else { return [] }
+    guard !stages.isTraced, group.kind == .graphQL || group.kind == .http else { return [] }
     var found: [Int] = []
     found.reserveCapacity(group.count - 1)
     for next in hook == .onRequest ? stride(from: index + 1, to: group.count, by: 1) : stride(from: index - 1, to: -1, by: -1) {
@@ -94,7 +95,7 @@ extension GroupCall {
       guard has(hook, at: next) else { continue }
       guard group.stages[next].plugin.worker?.isIn(workers) == true, isShownTheSame(next, index, hook) else { break }
       // The state of the stage may have ended with another process.
-      if let known = unsafe WorkerHooks.visit(states[next]), !known.isFree(for: process) { break }
+      if let known = unsafe WorkerHooks.visit(stages.states[next]), !known.isFree(for: process) { break }
       found.append(next)
     }
     return found
@@ -102,11 +103,11 @@ extension GroupCall {
 
   private func has(_ hook: Hook, at index: Int) -> Bool {
     switch hook {
-    case .onRequest: unsafe group.onRequest[index] != nil
-    case .onResult: unsafe group.onResult[index] != nil
-    case .onHead: unsafe group.onHead[index] != nil
-    case .onChunk: unsafe group.onChunk[index] != nil
-    case .onEnd: unsafe isOpen(index) && group.tails[index].onEnd != nil
+    case .onRequest: unsafe stages.group.onRequest[index] != nil
+    case .onResult: unsafe stages.group.onResult[index] != nil
+    case .onHead: unsafe stages.group.onHead[index] != nil
+    case .onChunk: unsafe stages.group.onChunk[index] != nil
+    case .onEnd: unsafe stages.isOpen(index) && stages.group.tails[index].onEnd != nil
     default: false
     }
   }
@@ -114,17 +115,18 @@ extension GroupCall {
   /// Whether two stages are shown the same parts of an event.
   private func isShownTheSame(_ one: Int, _ other: Int, _ hook: Hook) -> Bool {
     switch hook {
-    case .onResult, .onHead: unsafe group.shownTo[one] == group.shownTo[other]
+    case .onResult, .onHead: unsafe stages.group.shownTo[one] == stages.group.shownTo[other]
     default: true
     }
   }
 
   /// The state of a stage, made if it has none yet.
   func visit(_ index: Int, _ hook: Hook) -> WorkerVisit {
-    if let known = unsafe WorkerHooks.visit(states[index]) { return known }
-    guard hook == .onRequest else { return WorkerVisit(group.kind, home: requestID.load(ordering: .relaxed), isShort: true) }
-    let made = WorkerVisit(group.kind, home: requestID.load(ordering: .relaxed))
-    unsafe states[index] = unsafe Unmanaged.passRetained(made).toOpaque()
+    if let known = unsafe WorkerHooks.visit(stages.states[index]) { return known }
+    let (kind, home) = (stages.group.kind, requestID.load(ordering: .relaxed))
+    guard hook == .onRequest else { return WorkerVisit(kind, home: home, isShort: true) }
+    let made = WorkerVisit(kind, home: home)
+    unsafe stages.states[index] = unsafe Unmanaged.passRetained(made).toOpaque()
     return made
   }
 }

@@ -37,7 +37,7 @@ internal import Synchronization
     others: [Int] = []
   ) {
     unsafe followers = others.count
-    let needs = others.reduce(stage.needs) { $0.union(call.group.stages[$1].needs) }
+    let needs = others.reduce(stage.needs) { $0.union(call.stages.group.stages[$1].needs) }
     unsafe head.request_id = call.requestID.load(ordering: .relaxed)
     unsafe head.deadline_ns = call.deadline.load(ordering: .relaxed)
     unsafe head.attempt = call.attempt.load(ordering: .relaxed)
@@ -53,9 +53,9 @@ internal import Synchronization
       unsafe parts.append((part.rawValue, status, view))
     }
     for (name, key) in keys {
-      guard let value = call.visibleBaggage(name) else { continue }
-      let isInner = call.shared?.baggage[name] != value
-      let encoded = unsafe call.encode(value)
+      guard let value = call.pass.visibleBaggage(name) else { continue }
+      let isInner = call.pass.shared?.baggage[name] != value
+      let encoded = unsafe call.memory.encode(value)
       unsafe bags.append((key, isInner ? encoded.type + UInt32(CCROSSING_BAG_INNER) : encoded.type, encoded))
     }
     unsafe take(event)
@@ -66,9 +66,9 @@ internal import Synchronization
   }
 
   private mutating func addHeaders(_ call: GroupCall, _ hook: Hook, _ kind: StageKind, isNeeded: Bool) {
-    unsafe head.headers_status = call.hasHeaders(in: hook, of: kind) ? Status.ok : Status.state
-    guard isNeeded, let headers = call.visibleHeaders(in: hook, of: kind) else { return }
-    guard let array = unsafe call.headerArray(headers) else {
+    unsafe head.headers_status = call.pass.hasHeaders(in: hook, of: kind) ? Status.ok : Status.state
+    guard isNeeded, let headers = call.pass.visibleHeaders(in: hook, of: kind) else { return }
+    guard let array = unsafe call.memory.headerArray(headers) else {
       unsafe head.headers_status = Status.noMemory
       return
     }

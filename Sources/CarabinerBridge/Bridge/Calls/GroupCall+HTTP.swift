@@ -19,9 +19,9 @@ extension GroupCall {
       case .http3: 30
       case .unknown: 0
       }
-    unsafe head.url = unsafe view(of: response.url.absoluteString)
+    unsafe head.url = unsafe memory.view(of: response.url.absoluteString)
     if needs.contains(.headers) {
-      unsafe head.headers = unsafe headerArray(response.headers).map { unsafe UnsafePointer($0) }
+      unsafe head.headers = unsafe memory.headerArray(response.headers).map { unsafe UnsafePointer($0) }
       unsafe head.header_count = response.headers.count
     }
     return unsafe head
@@ -31,7 +31,7 @@ extension GroupCall {
     var event = unsafe crb_chunk()
     unsafe event.size = unsafe UInt32(MemoryLayout<crb_chunk>.size)
     unsafe event.seq = sequence
-    unsafe event.bytes = unsafe view(of: chunk)
+    unsafe event.bytes = unsafe memory.view(of: chunk)
     return unsafe event
   }
 }

@@ -1,5 +1,5 @@
 package import CCarabiner
-package import Carabiner
+internal import Carabiner
 package import CarabinerABI
 internal import FoundationEssentials
 package import Synchronization
@@ -9,11 +9,9 @@ package import Synchronization
 /// It lasts as long as the request, retries included, and ends every stage exactly once: rule R9 depends on that. The objects are
 /// never freed. ``CallTable`` reuses them under a new generation, so a stale handle is detected without a look at freed memory.
 @safe package final class GroupCall: @unchecked Sendable {
-  // Any thread may use the atomics and `suspended`. `next`, `isInUse` and `isKept` belong to `PluginCall`. All else belongs to the
-  // call's owner (rule R6). That is the request's task while no hook is open. While one is open, it is the holder of `busy`, which
-  // `CallTable.enter` takes for each host function. A plugin that breaks R6 can corrupt its own call, but no freed memory is used.
-
-  package typealias Word = UnsafeMutableRawPointer?
+  // Any thread may use the atomics and `suspended`. `link` belongs to `PluginCall`. All else belongs to the call's owner (rule R6).
+  // That is the request's task while no hook is open. While one is open, it is the holder of `busy`, which `CallTable.enter` takes
+  // for each host function. A plugin that breaks R6 can corrupt its own call, but no freed memory is used.
 
   let index: Int
   let generation = Atomic<UInt32>(1)
@@ -31,76 +29,11 @@ package import Synchronization
 
   // The owner is alone with the rest. A check of each access by the runtime would cost more than the hooks.
 
-  // MARK: The group
-
-  @safe @exclusivity(unchecked) package private(set) var group = PluginStageGroup.empty
-  /// The state of each stage, one word a stage, in the call's scratch memory. Valid from `begin` to `end`, as the next three.
-  @safe @exclusivity(unchecked) package private(set) var states = unsafe GroupCall.noWords
-  @safe @exclusivity(unchecked) private(set) var instances = unsafe UnsafePointer(GroupCall.noWords)
-  /// Which stages are open: their first hook returned CONTINUE, and an end is owed to them.
-  @safe @exclusivity(unchecked) private(set) var isStageOpen = unsafe GroupCall.noFlags
-  /// Identifies the code of each stage for a crash report.
-  @safe @exclusivity(unchecked) private(set) var subjects = unsafe UnsafePointer(GroupCall.noSubjects)
-  @safe @exclusivity(unchecked) private var bindings = unsafe PluginStageGroup.empty.bindings
-  /// All open stages have lower numbers.
-  @safe @exclusivity(unchecked) var openEnd = 0
-  /// All stages with a called hook have lower numbers.
-  @safe @exclusivity(unchecked) var reach = 0
-  /// The stages for which the call does not count as a success: they broke the contract, or were pending when the caller left.
-  @safe @exclusivity(unchecked) var unproven: [Int] = []
-  @safe @exclusivity(unchecked) private(set) var limits = PluginLimits()
-  @safe @exclusivity(unchecked) package private(set) var isTraced = false
-  /// Whether all hooks can be called directly: no trace, no plugin with serial hooks, and no revoked token.
-  @safe @exclusivity(unchecked) var isPlain = true
-  /// Why a hook in a worker has no result. It belongs to a hook with the verdict `Verdict.lost`.
-  @safe @exclusivity(unchecked) package var loss: PluginError?
-  /// The hooks that another process ran ahead of the chain.
-  @safe @exclusivity(unchecked) package var ahead: (any HooksAhead)?
-  /// The stage whose fault is counted before the chain reaches it; -1: none.
-  @safe @exclusivity(unchecked) var countedStage = -1
-  /// Whether a plugin whose token was revoked may still call functions of the host for this call.
-  @safe @exclusivity(unchecked) var isContested = false
-
-  // MARK: The pass
-
-  /// The values that the plugin stages of the request share; nil between passes.
-  @safe @exclusivity(unchecked) package private(set) var shared: PluginCall?
-  /// The message that hooks see in this step; nil between steps.
-  @safe @exclusivity(unchecked) var message: (any HookMessage & AnyObject)?
-  @safe @exclusivity(unchecked) var staged = StagedEffects()
-  /// Baggage for the stages further in.
-  @safe @exclusivity(unchecked) var innerBaggage = Baggage()
-  /// Baggage from further out, for example from the caller or an interceptor in Swift.
-  @safe @exclusivity(unchecked) private(set) var scopeBaggage = Baggage()
-
-  // MARK: Memory
-
-  /// Memory of the step: its views and events.
-  @safe @exclusivity(unchecked) var views = Arena()
-  /// Memory for `scratch`. It lasts as long as the call.
-  @safe @exclusivity(unchecked) var scratch = Arena()
-  /// Data that views of the step refer to without a copy.
-  @safe @exclusivity(unchecked) var pins: [Data] = []
-  /// Whether the step has pins or revoked tokens.
-  @safe @exclusivity(unchecked) var hasLoans = false
-  /// The tokens that were revoked in this step. Their plugins may still read its views.
-  @safe @exclusivity(unchecked) var readersOfStep: [crb_token] = []
-  /// The tokens that were revoked in this call. Their plugins may still use its scratch memory.
-  @safe @exclusivity(unchecked) var readersOfCall: [crb_token] = []
-
-  // MARK: Of PluginCall
-
-  /// The next call of the same request.
-  @safe @exclusivity(unchecked) var next: GroupCall?
-  /// Whether a pass is under way.
-  @safe @exclusivity(unchecked) var isInUse = false
-  /// Whether the request keeps the call for later passes.
-  @safe @exclusivity(unchecked) var isKept = false
-
-  // The pointers of a call before its first use.
-  private nonisolated(unsafe) static let noWords = UnsafeMutablePointer<Word>.allocate(capacity: 1)
-  private nonisolated(unsafe) static let noFlags = UnsafeMutablePointer<Bool>.allocate(capacity: 1)
-  private nonisolated(unsafe) static let noSubjects = UnsafeMutablePointer<UInt>.allocate(capacity: 1)
+  @safe @exclusivity(unchecked) package internal(set) var stages = CallStages()
+  @safe @exclusivity(unchecked) package var pass = CallPass()
+  @safe @exclusivity(unchecked) package var memory = CallMemory()
+  @safe @exclusivity(unchecked) package var remote = RemoteHooks()
+  @safe @exclusivity(unchecked) var link = PluginCall.Link()
 
   init(index: Int) { self.index = index }
 
@@ -150,7 +83,7 @@ package import Synchronization
     guard phase != 0, let hook = Hook(rawValue: UInt8(truncatingIfNeeded: phase) - 1) else { return Status.state }
     wasEntered.store(true, ordering: .relaxed)
     // A hook is open, so the call has its group.
-    return unsafe bindings[Int(phase >> 8)]._withUnsafeGuaranteedRef { body(self, hook, $0) }
+    return unsafe stages.bindings[Int(phase >> 8)]._withUnsafeGuaranteedRef { body(self, hook, $0) }
   }
 
   /// Runs a body on the hook that is open, without a note that the plugin called a function of the host. The thread in the hook calls it.
@@ -161,7 +94,7 @@ package import Synchronization
     defer { unlock() }
     let phase = phase.load(ordering: .sequentiallyConsistent)
     guard phase != 0, let hook = Hook(rawValue: UInt8(truncatingIfNeeded: phase) - 1) else { return nil }
-    return unsafe bindings[Int(phase >> 8)]._withUnsafeGuaranteedRef { body(self, hook, $0) }
+    return unsafe stages.bindings[Int(phase >> 8)]._withUnsafeGuaranteedRef { body(self, hook, $0) }
   }
 
   /// Runs a body on the hook that a token suspended, for the holder of the token.
@@ -180,9 +113,30 @@ package import Synchronization
     }
   }
 
-  /// The innermost visible value of the baggage.
-  package func visibleBaggage(_ name: String) -> Baggage.Value? {
-    innerBaggage[name] ?? scopeBaggage[name] ?? shared?.baggage[name]
+  // MARK: Steps
+
+  /// Begins a step: hooks see this message from now on. The call keeps the message until the step ends.
+  @inline(__always)
+  package func beginStep(_ message: any HookMessage & AnyObject) {
+    endStep()
+    pass.message = message
+  }
+
+  /// Ends a step, after the last stage's hook: closes the hook and ends the views.
+  package func endStep() {
+    closeHook()
+    memory.endStep()
+    pass.message = nil
+  }
+
+  /// An event in memory of the step: a pending hook may read it as long as its views.
+  ///
+  /// - Throws: ``PluginError`` if there is no memory. The request then fails.
+  func keep<Event: BitwiseCopyable>(_ event: Event) throws(PluginError) -> UnsafeMutablePointer<Event> {
+    guard let kept = unsafe memory.views.allocate(MemoryLayout<Event>.size, alignment: MemoryLayout<Event>.alignment) else {
+      throw Self.noRoom(stages.group, "no memory for an event of a call; send fewer at once")
+    }
+    return unsafe kept.initializeMemory(as: Event.self, to: event)
   }
 
   // MARK: The call's life
@@ -215,70 +169,24 @@ package import Synchronization
   }
 
   private func begin(_ group: PluginStageGroup, _ shared: PluginCall) throws {
-    let count = max(group.count, 1)
-    let word = unsafe MemoryLayout<Word>.stride
-    let words = group.hasInstancesPerCall ? 2 * count : count
-    guard let memory = unsafe scratch.allocate(words * word + count, alignment: word, limit: .max) else {
-      throw Self.noRoom(group, "no memory for another call; send fewer at once")
-    }
-    group.tally.begun.wrappingAdd(1, ordering: .relaxed)
-    states = unsafe memory.bindMemory(to: Word.self, capacity: count)
-    isStageOpen = unsafe (memory + words * word).bindMemory(to: Bool.self, capacity: count)
-    instances = unsafe group.instances
-    if group.hasInstancesPerCall {
-      let own = unsafe (memory + count * word).bindMemory(to: Word.self, capacity: count)
-      unsafe try Self.makeInstances(of: group, own)
-      instances = unsafe UnsafePointer(own)
-    }
-    subjects = unsafe group.subjects
-    bindings = unsafe group.bindings
-    self.group = group
-    limits = shared.limits
-    isTraced = shared.isTraced
-    isPlain = !isTraced && !group.hasSerialPlugins
+    try stages.begin(group, shared, in: &memory.scratch)
     operation.store(shared.operationCode, ordering: .relaxed)
     requestID.store(shared.context.id, ordering: .relaxed)
-  }
-
-  /// Makes the instances of a call, one a stage.
-  private static func makeInstances(of group: PluginStageGroup, _ instances: UnsafeMutablePointer<Word>) throws {
-    for index in group.stages.indices {
-      do {
-        unsafe instances[index] = unsafe try group.stages[index].plugin.instanceForCall()
-      } catch {
-        for made in 0..<index { unsafe group.stages[made].plugin.endOfCall(instances[made]) }
-        group.tally.ended.wrappingAdd(1, ordering: .releasing)
-        throw error
-      }
-    }
-  }
-
-  /// Gives up the answers that no hook has taken.
-  package func discardAhead() {
-    ahead?.discard()
-    ahead = nil
   }
 
   /// Ends the call after its last pass: cancels stages that are still open, releases their states and makes the handle stale.
   func end(_ shared: PluginCall) {
     endStep()
     // The consumer dropped the results, or was cancelled.
-    for index in 0..<openEnd where isOpen(index) { cancelHook(index) }
-    let group = group
+    for index in 0..<stages.openEnd where stages.isOpen(index) { cancelHook(index) }
+    let group = stages.group
     // Stages in workers have `release`.
     if group.hasReleases {
-      discardAhead()
-      for index in 0..<group.count {
-        guard let state = unsafe states[index], let release = unsafe group.tails[index].release else { continue }
-        group.stages[index].plugin.subject.during(.release, request: requestID.load(ordering: .relaxed)) {
-          unsafe release(instances[index], state)
-        }
-      }
+      remote.discardAhead()
+      stages.releaseStates(request: requestID.load(ordering: .relaxed))
     }
-    if group.hasInstancesPerCall {
-      for index in group.stages.indices { unsafe group.stages[index].plugin.endOfCall(instances[index]) }
-    }
-    if !group.guarded.isEmpty { informBreakers(shared) }
+    if group.hasInstancesPerCall { stages.endInstances() }
+    if !group.guarded.isEmpty { stages.informBreakers(shared) }
     CallTable.shared.giveBack(self)
     // The group may go now, and with it its plugins.
     group.tally.ended.wrappingAdd(1, ordering: .releasing)
@@ -286,16 +194,14 @@ package import Synchronization
 
   /// Begins a pass through the stages: the first, or a retry.
   func beginPass(_ shared: PluginCall, deadline: UInt64) {
-    self.shared = shared
+    pass.begin(shared)
     attempt.store(UInt32(clamping: shared.context.attempt), ordering: .relaxed)
     self.deadline.store(deadline, ordering: .relaxed)
-    scopeBaggage = Baggage.current
-    if !innerBaggage.isEmpty { innerBaggage = Baggage() }
   }
 
   func endPass() {
     endStep()
-    shared = nil
+    pass.end()
   }
 
   /// Makes the handle stale and takes the memory back, unless a plugin may still use it. Only for ``CallTable``.
@@ -304,22 +210,13 @@ package import Synchronization
     lock()
     let next = generation.load(ordering: .relaxed) &+ 1
     generation.store(next == 0 ? 1 : next, ordering: .releasing)
-    group = .empty
-    openEnd = 0
-    reach = 0
-    if !unproven.isEmpty {
-      unproven = []
-      countedStage = -1
-    }
-    if loss != nil { loss = nil }
-    isContested = false
+    stages.reset()
+    if remote.loss != nil { remote.loss = nil }
     wasEntered.store(false, ordering: .relaxed)
-    staged.reset()
-    if !innerBaggage.isEmpty { innerBaggage = Baggage() }
-    if !scopeBaggage.isEmpty { scopeBaggage = Baggage() }
+    pass.reset()
     isCancelled.store(false, ordering: .relaxed)
     deadline.store(.max, ordering: .relaxed)
-    endScratch()
+    memory.endScratch()
     unlock()
   }
 
@@ -327,6 +224,6 @@ package import Synchronization
   package func takeEffects() -> StagedEffects {
     closeHook()
     wasEntered.store(false, ordering: .relaxed)
-    return staged.take()
+    return pass.staged.take()
   }
 }

@@ -134,7 +134,7 @@ package struct StagedEffects {
 
 extension HTTPHeaders {
   /// Applies the changes that a hook of a call staged, and removes them there.
-  mutating func takeEdits(of call: GroupCall) { call.staged.moveHeaderEdits(into: &self) }
+  mutating func takeEdits(of call: GroupCall) { call.pass.staged.moveHeaderEdits(into: &self) }
 
   /// Applies the changes that a hook staged.
   mutating func apply(_ effects: StagedEffects) { effects.edit(&self) }

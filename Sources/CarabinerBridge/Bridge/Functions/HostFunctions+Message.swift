@@ -23,10 +23,10 @@ extension HostFunctions {
   ) -> crb_status {
     guard let out = unsafe out, let count = unsafe count else { return Status.invalid }
     return CallTable.shared.enter(call) { call, hook, stage in
-      guard stage.needs.contains(.headers), let headers = call.visibleHeaders(in: hook, of: stage.kind) else {
+      guard stage.needs.contains(.headers), let headers = call.pass.visibleHeaders(in: hook, of: stage.kind) else {
         return Status.state
       }
-      guard let array = unsafe call.headerArray(headers) else { return Status.noMemory }
+      guard let array = unsafe call.memory.headerArray(headers) else { return Status.noMemory }
       unsafe out.pointee = unsafe UnsafePointer(array)
       unsafe count.pointee = headers.count
       return Status.ok
@@ -36,18 +36,18 @@ extension HostFunctions {
   static func headerGet(_ call: crb_call, _ name: crb_view, _ out: UnsafeMutablePointer<crb_view>?) -> crb_status {
     guard let out = unsafe out, unsafe name.isHeaderName else { return Status.invalid }
     return CallTable.shared.enter(call) { call, hook, stage in
-      guard stage.needs.contains(.headers), let headers = call.visibleHeaders(in: hook, of: stage.kind) else {
+      guard stage.needs.contains(.headers), let headers = call.pass.visibleHeaders(in: hook, of: stage.kind) else {
         return Status.state
       }
       guard let index = unsafe headers.firstIndex(of: name.text) else { return Status.notFound }
-      return unsafe show(call.view(of: headers.bytes, at: headers.valueRange(at: index)), out)
+      return unsafe show(call.memory.view(of: headers.bytes, at: headers.valueRange(at: index)), out)
     }
   }
 
   static func headerSet(_ call: crb_call, _ name: crb_view, _ value: crb_view, _ flags: UInt32) -> crb_status {
     guard let isASCII = unsafe isASCIIField(name, value) else { return Status.invalid }
     return CallTable.shared.enter(call) { call, hook, stage in
-      unsafe call.stageHeader(name, value, flags, isASCII: isASCII, in: hook, of: stage)
+      unsafe call.pass.stageHeader(name, value, flags, isASCII: isASCII, in: hook, of: stage)
     }
   }
 
@@ -71,9 +71,9 @@ extension HostFunctions {
       guard stage.needs.contains(parts), Contract.rights(parts, in: hook, of: stage.kind).contains(.read) else {
         return Status.state
       }
-      if let staged = call.staged.fields[part] {
+      if let staged = call.pass.staged.fields[part] {
         guard let staged else { return Status.notFound }
-        return unsafe show(call.view(of: staged), out)
+        return unsafe show(call.memory.view(of: staged), out)
       }
       return unsafe call.field(parts, out)
     }
@@ -91,7 +91,7 @@ extension HostFunctions {
     guard part.nonzeroBitCount == 1 else {
       return CallTable.shared.find(call) == nil ? Status.stale : Status.invalid
     }
-    return CallTable.shared.enter(call) { unsafe $0.stage(.field(part, bytes), in: $1, of: $2) }
+    return CallTable.shared.enter(call) { unsafe $0.pass.stage(.field(part, bytes), in: $1, of: $2) }
   }
 
   /// Whether bytes are what a part must be; absence is fine where the part may be absent.
@@ -108,7 +108,7 @@ extension HostFunctions {
   }
 }
 
-extension GroupCall {
+extension CallPass {
   /// The headers a hook of this call sees, staged edits included; nil if there are none to see yet.
   package func visibleHeaders(in hook: Hook, of kind: StageKind) -> HTTPHeaders? {
     let source = Contract.headerSource(in: hook, of: kind)
@@ -121,7 +121,7 @@ extension GroupCall {
   /// Stages a field; an absent value removes the fields of the name.
   ///
   /// - Parameter isASCII: Whether the value is known to be ASCII.
-  package func stageHeader(
+  package mutating func stageHeader(
     _ name: crb_view, _ value: crb_view, _ flags: UInt32, isASCII: Bool, in hook: Hook, of stage: StageBinding
   ) -> crb_status {
     guard stage.mayWriteHeaders(in: hook), hasHeaders(in: hook, of: stage.kind) else { return Status.state }
@@ -131,7 +131,7 @@ extension GroupCall {
     return Status.ok
   }
 
-  private func stageHeader(_ name: crb_view, _ value: crb_view, isASCII: Bool, keepsOthers: Bool) {
+  private mutating func stageHeader(_ name: crb_view, _ value: crb_view, isASCII: Bool, keepsOthers: Bool) {
     let name = unsafe Span<UInt8>(_unsafeElements: name.elements)
     guard unsafe !value.isAbsent else { return staged.removeHeaders(name) }
     let bytes = unsafe Span<UInt8>(_unsafeElements: value.elements)
@@ -147,9 +147,11 @@ extension GroupCall {
     if source == .request || hook == .onHead { return message != nil }
     return message?.headers(of: source) != nil
   }
+}
 
+extension CallMemory {
   /// The fields as a plugin sees them, whose texts are UTF-8 (rule R2).
-  package func headerArray(_ headers: HTTPHeaders) -> UnsafeMutablePointer<crb_header>? {
+  package mutating func headerArray(_ headers: HTTPHeaders) -> UnsafeMutablePointer<crb_header>? {
     let headers = headers.repaired
     let size = unsafe MemoryLayout<crb_header>.stride * max(headers.count, 1)
     guard let memory = unsafe views.allocate(size, alignment: 16, limit: .max) else { return nil }
@@ -161,23 +163,8 @@ extension GroupCall {
     return unsafe array
   }
 
-  /// The content of one part of the request, without staged edits.
-  package func field(_ part: Parts, _ out: UnsafeMutablePointer<crb_view>) -> crb_status {
-    switch message?.content(of: part) ?? .unknown {
-    case .text(let text): return unsafe HostFunctions.show(view(of: text), out)
-    case .bytes(let bytes): return unsafe HostFunctions.show(view(of: bytes), out)
-    case .data(let data): return unsafe HostFunctions.show(view(of: data), out)
-    case .absent: return Status.notFound
-    case .streamed: return Status.unsupported
-    case .unknown:
-      guard part == .operationName else { return Status.state }
-      guard let name = shared?.operationName else { return Status.notFound }
-      return unsafe HostFunctions.show(view(of: name), out)
-    }
-  }
-
   /// A baggage value as C sees it.
-  package func encode(_ value: Baggage.Value) -> crb_value {
+  package mutating func encode(_ value: Baggage.Value) -> crb_value {
     var encoded = unsafe crb_value()
     switch value {
     case .bool(let value):
@@ -200,6 +187,23 @@ extension GroupCall {
       unsafe encoded.v = unsafe view(of: value)
     }
     return unsafe encoded
+  }
+}
+
+extension GroupCall {
+  /// The content of one part of the request, without staged edits.
+  package func field(_ part: Parts, _ out: UnsafeMutablePointer<crb_view>) -> crb_status {
+    switch pass.message?.content(of: part) ?? .unknown {
+    case .text(let text): return unsafe HostFunctions.show(memory.view(of: text), out)
+    case .bytes(let bytes): return unsafe HostFunctions.show(memory.view(of: bytes), out)
+    case .data(let data): return unsafe HostFunctions.show(memory.view(of: data), out)
+    case .absent: return Status.notFound
+    case .streamed: return Status.unsupported
+    case .unknown:
+      guard part == .operationName else { return Status.state }
+      guard let name = pass.shared?.operationName else { return Status.notFound }
+      return unsafe HostFunctions.show(memory.view(of: name), out)
+    }
   }
 }
 

@@ -27,7 +27,7 @@ package enum HostFunctions {
     else { return nil }
     var memory: UnsafeMutableRawPointer?
     _ = CallTable.shared.enter(call) { call, _, _ in
-      unsafe memory = unsafe call.scratch.allocate(max(count, 1), alignment: alignment, limit: maximumScratchBytes)
+      unsafe memory = unsafe call.memory.scratch.allocate(max(count, 1), alignment: alignment, limit: maximumScratchBytes)
       return Status.ok
     }
     return unsafe memory
@@ -68,24 +68,24 @@ package enum HostFunctions {
     case .stale: return CallTable.shared.find(call) == nil ? Status.stale : Status.invalid
     case .noMemory: return Status.noMemory
     }
-    return CallTable.shared.enter(call) { unsafe $0.stage(.element(kind, bytes, flags), in: $1, of: $2) }
+    return CallTable.shared.enter(call) { unsafe $0.pass.stage(.element(kind, bytes, flags), in: $1, of: $2) }
   }
 
   static func setError(_ call: crb_call, _ error: UnsafePointer<crb_error>?) -> crb_status {
     guard let error = unsafe error else { return Status.invalid }
     return CallTable.shared.enter(call) {
-      unsafe $0.stage(.error(InterceptorTable.copy(error, crb_error())), in: $1, of: $2)
+      unsafe $0.pass.stage(.error(InterceptorTable.copy(error, crb_error())), in: $1, of: $2)
     }
   }
 
   static func setRetry(_ call: crb_call, _ scope: UInt32, _ delay: UInt64) -> crb_status {
-    CallTable.shared.enter(call) { unsafe $0.stage(.retry(scope, delay), in: $1, of: $2) }
+    CallTable.shared.enter(call) { unsafe $0.pass.stage(.retry(scope, delay), in: $1, of: $2) }
   }
 
   static func setHead(_ call: crb_call, _ head: UnsafePointer<crb_head>?) -> crb_status {
     guard let head = unsafe head else { return Status.invalid }
     return CallTable.shared.enter(call) {
-      unsafe $0.stage(.head(InterceptorTable.copy(head, crb_head())), in: $1, of: $2)
+      unsafe $0.pass.stage(.head(InterceptorTable.copy(head, crb_head())), in: $1, of: $2)
     }
   }
 
@@ -107,8 +107,8 @@ package enum HostFunctions {
   static func baggageGet(_ call: crb_call, _ key: crb_key, _ out: UnsafeMutablePointer<crb_value>?) -> crb_status {
     guard let out = unsafe out, let name = BaggageKeys.name(of: key) else { return Status.invalid }
     return CallTable.shared.enter(call) { call, _, _ in
-      guard let value = call.visibleBaggage(name) else { return Status.notFound }
-      unsafe out.pointee = unsafe call.encode(value)
+      guard let value = call.pass.visibleBaggage(name) else { return Status.notFound }
+      unsafe out.pointee = unsafe call.memory.encode(value)
       return Status.ok
     }
   }
@@ -119,7 +119,7 @@ package enum HostFunctions {
     guard let value = unsafe value, let name = BaggageKeys.name(of: key), let decoded = unsafe value.pointee.decoded else {
       return Status.invalid
     }
-    return CallTable.shared.enter(call) { unsafe $0.stage(.baggage(name, scope, decoded.value), in: $1, of: $2) }
+    return CallTable.shared.enter(call) { unsafe $0.pass.stage(.baggage(name, scope, decoded.value), in: $1, of: $2) }
   }
 
   // MARK: Logs

@@ -44,9 +44,11 @@ package struct CachePluginRun: CacheInterceptor {
         trace("store", "read", .down, "miss")
       case .plugin(let index):
         guard let onRead = unsafe group.onRequest[index] else { continue }
-        let made = call.invoke(.onRead, at: index) { unsafe onRead(call.instance(index), call.handle, call.states + index) }
+        let made = call.invoke(.onRead, at: index) {
+          unsafe onRead(call.stages.instance(index), call.handle, call.stages.states + index)
+        }
         if made.hasPassed {
-          call.noteReach(index + 1)
+          call.stages.noteReach(index + 1)
           continue
         }
         let (verdict, effects) = try await call.outcome(of: made, .down)
@@ -71,7 +73,7 @@ package struct CachePluginRun: CacheInterceptor {
     let call = pass.call
     call.beginStep(pass)
     defer { call.endStep() }
-    let whole = unsafe call.view(of: response.result.body, group.shown)
+    let whole = unsafe call.memory.view(of: response.result.body, group.shown)
     for entry in entries.reversed() {
       switch entry {
       case .store(let cache):
@@ -82,7 +84,7 @@ package struct CachePluginRun: CacheInterceptor {
         let event = unsafe try call.keep(whole.restricted(to: group.shownTo[index]))
         unsafe event.pointee.http_status = Int32(response.result.httpResponse?.statusCode ?? 0)
         let made = call.invoke(.onWrite, at: index) {
-          unsafe onWrite(call.instance(index), call.handle, call.states[index], event)
+          unsafe onWrite(call.stages.instance(index), call.handle, call.stages.states[index], event)
         }
         if made.hasPassed { continue }
         let (verdict, effects) = try await call.outcome(of: made, .up)

@@ -46,10 +46,10 @@ package struct GraphQLPluginRun: GraphQLInterceptor {
       if let made = pipeline.takeUnfinished(), let answer = try await pipeline.descend(after: made) {
         let results = try answer.elements.map { try pipeline.message.element(of: $0, replacing: nil) }
         pipeline.inner = PullStream(elements: results)
-      } else if pipeline.call.innerBaggage.isEmpty {
+      } else if pipeline.call.pass.innerBaggage.isEmpty {
         pipeline.inner = await next(pipeline.message.request)
       } else {
-        pipeline.inner = await Baggage.$current.withValue(Baggage.current.merging(pipeline.call.innerBaggage)) {
+        pipeline.inner = await Baggage.$current.withValue(Baggage.current.merging(pipeline.call.pass.innerBaggage)) {
           await next(pipeline.message.request).startedInThisScope()
         }
       }

@@ -58,13 +58,13 @@ extension GraphQLRequestMessage: ResponseMessage {
   func event(for result: Element, _ sequence: UInt64, in call: GroupCall) throws(PluginError) -> ElementEvent {
     let response = result.result
     // Reading the body copies it.
-    let shown = call.group.shown
-    var event = unsafe shown.isEmpty ? call.emptyResult : call.view(of: response.body, shown)
+    let shown = call.stages.group.shown
+    var event = unsafe shown.isEmpty ? .withoutParts : call.memory.view(of: response.body, shown)
     unsafe event.seq = sequence
     unsafe event.http_status = Int32(response.statusCode ?? 0)
     if response.source == .cache { unsafe event.flags |= UInt32(CRB_RESULT_CACHE) }
     if response.source == .interceptor { unsafe event.flags |= UInt32(CRB_RESULT_SYNTHETIC) }
-    if let delivery = response.delivery { unsafe call.show(delivery, in: &event) }
+    if let delivery = response.delivery { unsafe call.memory.show(delivery, in: &event) }
     return unsafe ElementEvent(memory: try call.keep(event))
   }
 

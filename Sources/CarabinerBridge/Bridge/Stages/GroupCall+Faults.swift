@@ -13,7 +13,7 @@ extension GroupCall {
     _ verdict: crb_verdict, _ effects: StagedEffects, _ hook: Hook, _ stage: StageBinding
   ) -> PluginError? {
     let name = stage.plugin.name
-    if verdict == Verdict.lost, let loss = takeLoss() { return loss }
+    if verdict == Verdict.lost, let loss = remote.takeLoss() { return loss }
     guard Contract.allows(verdict, from: hook, of: stage.kind) else {
       return .fault(name, hook, "the verdict \(Verdict.name(verdict)) is not allowed in \(stage.kind.rawValue) \(hook.name)")
     }
@@ -30,17 +30,12 @@ extension GroupCall {
     }
   }
 
-  private func takeLoss() -> PluginError? {
-    defer { loss = nil }
-    return loss
-  }
-
   /// Counts a FAIL and returns its error.
   func failure(_ effects: StagedEffects, _ hook: Hook, at index: Int) -> PluginError {
-    group.stages[index].plugin.counters.failures.wrappingAdd(1, ordering: .relaxed)
+    stages.plugin(index).statistics.failures.wrappingAdd(1, ordering: .relaxed)
     return effects.error
       ?? PluginError(
-        code: .failed, entry: name(index), hook: hook.name,
+        code: .failed, entry: stages.name(index), hook: hook.name,
         message: "the plugin failed the call without saying why; look at its log")
   }
 
@@ -48,16 +43,16 @@ extension GroupCall {
   ///
   /// - Throws: The fault, if the entry does not allow that.
   func passOver(_ fault: PluginError, at index: Int) throws -> (verdict: crb_verdict, effects: StagedEffects) {
-    let plugin = group.stages[index].plugin
-    let isCounted = index == countedStage
-    if fault.countsForBreaker, !isCounted { plugin.counters.faults.wrappingAdd(1, ordering: .relaxed) }
-    unproven.append(index)
+    let plugin = stages.plugin(index)
+    let isCounted = index == stages.countedStage
+    if fault.countsForBreaker, !isCounted { plugin.statistics.faults.wrappingAdd(1, ordering: .relaxed) }
+    stages.unproven.append(index)
     switch plugin.options.onFault {
     case .fail: throw fault
     case .skip: break
     case .openAfter where !fault.countsForBreaker: if plugin.options.isMandatory { throw fault }
     case .openAfter:
-      let probe = shared?.probe(of: plugin.breaker)
+      let probe = pass.shared?.probe(of: plugin.breaker)
       if !isCounted { plugin.breaker?.noteFault(probe) }
       // If the probe request fails, it continues without the plugin, as all other requests do.
       guard probe != nil, !plugin.options.isMandatory else { throw fault }
@@ -68,19 +63,11 @@ extension GroupCall {
 
   /// Counts a fault of a stage whose hook ran ahead of the chain, once. The chain may not reach the stage itself.
   package func noteFault(at index: Int) {
-    guard index != countedStage else { return }
-    countedStage = index
-    let plugin = group.stages[index].plugin
-    plugin.counters.faults.wrappingAdd(1, ordering: .relaxed)
-    unproven.append(index)
-    if case .openAfter = plugin.options.onFault { plugin.breaker?.noteFault(shared?.probe(of: plugin.breaker)) }
-  }
-
-  /// Reports a success to the circuit breakers of the plugins that kept the contract.
-  func informBreakers(_ shared: PluginCall) {
-    for index in group.guarded where index < reach && !unproven.contains(index) {
-      guard let breaker = group.stages[index].plugin.breaker else { continue }
-      breaker.noteSuccess(shared.probe(of: breaker))
-    }
+    guard index != stages.countedStage else { return }
+    stages.countedStage = index
+    let plugin = stages.plugin(index)
+    plugin.statistics.faults.wrappingAdd(1, ordering: .relaxed)
+    stages.unproven.append(index)
+    if case .openAfter = plugin.options.onFault { plugin.breaker?.noteFault(pass.shared?.probe(of: plugin.breaker)) }
   }
 }

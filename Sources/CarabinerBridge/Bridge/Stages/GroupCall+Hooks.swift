@@ -6,80 +6,34 @@ internal import Synchronization
 
 /// The hooks of the stages: calls, outcomes and ends.
 extension GroupCall {
-  // MARK: Open stages
-
-  func openStage(_ index: Int) {
-    isStageOpen[index] = true
-    noteOpen(before: index + 1)
-  }
-
-  /// Records that stages with a lower number are open.
-  func noteOpen(before end: Int) {
-    openEnd = max(openEnd, end)
-    noteReach(end)
-  }
-
-  /// Records that the call has passed the stages with a lower number, also those without the hook.
-  func noteReach(_ end: Int) { reach = max(reach, end) }
-
-  func closeStage(_ index: Int) {
-    isStageOpen[index] = false
-    if index == openEnd - 1 { openEnd = index }
-  }
-
-  /// Closes the open stages from number `last` outward, up to the first with an `on_end`.
-  ///
-  /// - Returns: That stage, still open; nil if there is none.
-  func closeSilently(from last: Int) -> Int? {
-    let last = min(last, openEnd - 1)
-    guard group.hasEnds else {
-      for index in stride(from: last, through: 0, by: -1) { isStageOpen[index] = false }
-      if last == openEnd - 1 { openEnd = 0 }
-      return nil
-    }
-    for index in stride(from: last, through: 0, by: -1) where isOpen(index) {
-      guard unsafe group.tails[index].onEnd == nil else { return index }
-      closeStage(index)
-    }
-    return nil
-  }
-
-  package func isOpen(_ index: Int) -> Bool { isStageOpen[index] }
-
-  func instance(_ index: Int) -> UnsafeMutableRawPointer? { unsafe instances[index] }
-
-  func name(_ index: Int) -> String { group.stages[index].plugin.name }
-
-  // MARK: Hooks
-
   /// Calls a hook.
   ///
   /// Most hooks only read and return CONTINUE. That costs the call and a few loads. Every other result goes to ``outcome(of:_:)``.
   @inline(__always)
   func invoke(_ hook: Hook, at index: Int, _ body: () -> crb_verdict) -> HookInvocation {
-    let start = isTraced ? MonotonicClock.nanoseconds : 0
+    let start = stages.isTraced ? MonotonicClock.nanoseconds : 0
     open(hook, index)
-    CCrash_enter(subjects[index], UInt(hook.rawValue), requestID.load(ordering: .relaxed))
-    let verdict = unsafe group.isSerial[index] ? group.stages[index].plugin.alone(body) : body()
+    CCrash_enter(stages.subjects[index], UInt(hook.rawValue), requestID.load(ordering: .relaxed))
+    let verdict = unsafe stages.group.isSerial[index] ? stages.plugin(index).alone(body) : body()
     CCrash_leave()
     // A late plugin may know the handle. It must not call functions of the host between hooks.
-    if isContested, verdict != Verdict.pending { closeHook() }
+    if stages.isContested, verdict != Verdict.pending { closeHook() }
     return HookInvocation(
       hook: hook, index: index, verdict: verdict, start: start,
-      hasPassed: verdict == Verdict.continue && !isTraced && !wasEntered.load(ordering: .relaxed))
+      hasPassed: verdict == Verdict.continue && !stages.isTraced && !wasEntered.load(ordering: .relaxed))
   }
 
   /// Calls a hook that most likely only reads.
   ///
   /// - Returns: The invocation if it has an outcome to process; nil if the message passed.
   @inline(__always)
-  func pass(_ hook: Hook, at index: Int, _ body: () -> crb_verdict) -> HookInvocation? {
-    guard isPlain else {
+  func invokeReader(_ hook: Hook, at index: Int, _ body: () -> crb_verdict) -> HookInvocation? {
+    guard stages.isPlain else {
       let made = invoke(hook, at: index, body)
       return made.hasPassed ? nil : made
     }
     open(hook, index)
-    CCrash_enter(subjects[index], UInt(hook.rawValue), requestID.load(ordering: .relaxed))
+    CCrash_enter(stages.subjects[index], UInt(hook.rawValue), requestID.load(ordering: .relaxed))
     let verdict = body()
     CCrash_leave()
     if verdict == Verdict.continue, !wasEntered.load(ordering: .relaxed) { return nil }
@@ -91,23 +45,23 @@ extension GroupCall {
   ///
   /// Most hooks with an outcome have this one. ``outcome(of:_:)`` would take several times as long for it.
   func passedWithHeaderEdits(_ made: HookInvocation) -> Bool {
-    guard made.verdict == Verdict.continue, !isTraced else { return false }
+    guard made.verdict == Verdict.continue, !stages.isTraced else { return false }
     // Before the look at what is staged: a plugin that breaks the contract may be in a function of the host on another thread.
     closeHook()
-    guard staged.hasOnlyHeaderEdits, !suspended.isArmed else { return false }
-    noteReach(made.index + 1)
+    guard pass.staged.hasOnlyHeaderEdits, !suspended.isArmed else { return false }
+    stages.noteReach(made.index + 1)
     wasEntered.store(false, ordering: .relaxed)
     return true
   }
 
-  /// Waits for a hook if it is pending, checks its verdict and takes the effects that it staged.
+  /// Waits for a hook if it is pending, checks its verdict and takes the effects that it pass.staged.
   ///
   /// - Returns: The verdict, CONTINUE to RECOVER, and the effects.
   /// - Throws: ``PluginError`` if the plugin broke a rule or took too long; `CancellationError`.
   func outcome(
     of made: HookInvocation, _ direction: StageEvent.Direction
   ) async throws -> (verdict: crb_verdict, effects: StagedEffects) {
-    noteReach(made.index + 1)
+    stages.noteReach(made.index + 1)
     guard made.verdict == Verdict.pending else { return try settle(made, made.verdict, direction) }
     let verdict: crb_verdict
     do {
@@ -124,9 +78,9 @@ extension GroupCall {
   private func trace(
     _ made: HookInvocation, _ direction: StageEvent.Direction, _ outcome: @autoclosure () -> String, isFailure: Bool
   ) {
-    guard isTraced else { return }
-    let stage = group.stages[made.index]
-    shared?.context.tracer?.record(
+    guard stages.isTraced else { return }
+    let stage = stages.group.stages[made.index]
+    pass.shared?.context.tracer?.record(
       StageEvent(
         kind: stage.kind.traceKind, stage: stage.plugin.name, hook: made.hook.name, direction: direction, outcome: outcome(),
         isFailure: isFailure, isPlugin: true, duration: .nanoseconds(MonotonicClock.nanoseconds - made.start)))
@@ -135,7 +89,7 @@ extension GroupCall {
   private func settle(
     _ made: HookInvocation, _ answered: crb_verdict, _ direction: StageEvent.Direction
   ) throws -> (verdict: crb_verdict, effects: StagedEffects) {
-    let stage = group.stages[made.index]
+    let stage = stages.group.stages[made.index]
     var verdict = answered
     var fault: PluginError?
     if made.verdict != Verdict.pending, suspended.revoke() {
@@ -157,17 +111,17 @@ extension GroupCall {
 
   func cancelHook(_ index: Int) {
     isCancelled.store(true, ordering: .releasing)
-    guard let onCancel = unsafe group.tails[index].onCancel else { return }
-    group.stages[index].plugin.subject.during(.onCancel, request: requestID.load(ordering: .relaxed)) {
-      unsafe onCancel(instances[index], handle, states[index])
+    guard let onCancel = unsafe stages.group.tails[index].onCancel else { return }
+    stages.plugin(index).subject.during(.onCancel, request: requestID.load(ordering: .relaxed)) {
+      unsafe onCancel(stages.instances[index], handle, stages.states[index])
     }
   }
 
   /// Calls `on_cancel` of every open stage and closes it.
   func cancelOpenStages() {
-    for index in (0..<group.count).reversed() where isOpen(index) {
+    for index in (0..<stages.group.count).reversed() where stages.isOpen(index) {
       cancelHook(index)
-      closeStage(index)
+      stages.close(index)
     }
   }
 
@@ -175,9 +129,9 @@ extension GroupCall {
 
   /// Calls a stage's `on_end`, if it has one, and closes the stage.
   func end(_ index: Int) async throws -> StagedEffects {
-    defer { closeStage(index) }
-    guard let onEnd = unsafe group.tails[index].onEnd else { return StagedEffects() }
-    let made = invoke(.onEnd, at: index) { unsafe onEnd(instances[index], handle, states[index]) }
+    defer { stages.close(index) }
+    guard let onEnd = unsafe stages.group.tails[index].onEnd else { return StagedEffects() }
+    let made = invoke(.onEnd, at: index) { unsafe onEnd(stages.instances[index], handle, stages.states[index]) }
     guard !made.hasPassed else { return StagedEffects() }
     let (verdict, effects) = try await outcome(of: made, .up)
     guard verdict != Verdict.fail else { throw failure(effects, .onEnd, at: index) }
@@ -187,19 +141,19 @@ extension GroupCall {
   /// Calls a stage's `on_error` and closes the stage; nil if the stage does not have the hook, or lets the error pass.
   func inform(_ index: Int, of error: any Error) async throws -> (verdict: crb_verdict, effects: StagedEffects)? {
     defer {
-      closeStage(index)
+      stages.close(index)
       endStep()
     }
-    guard let onError = unsafe group.tails[index].onError else { return nil }
+    guard let onError = unsafe stages.group.tails[index].onError else { return nil }
     let event: UnsafeMutablePointer<crb_error>
     do throws(PluginError) {
-      unsafe event = unsafe try keep(view(of: error))
+      unsafe event = unsafe try keep(memory.view(of: error))
     } catch {
       // Each open stage gets exactly one end (rule R9), and this one needs no memory.
       cancelHook(index)
       throw error
     }
-    let made = invoke(.onError, at: index) { unsafe onError(instances[index], handle, states[index], event) }
+    let made = invoke(.onError, at: index) { unsafe onError(stages.instances[index], handle, stages.states[index], event) }
     return made.hasPassed ? nil : try await outcome(of: made, .up)
   }
 }

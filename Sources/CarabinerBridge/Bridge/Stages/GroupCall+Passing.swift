@@ -11,14 +11,15 @@ extension GroupCall {
   /// - Returns: The first hook with an outcome, for ``outcome(of:_:)``; nil if every stage let the request pass.
   func descend(from first: Int) -> HookInvocation? {
     // The loops read locals. After each call of a hook the compiler must assume that an object has changed.
-    let (hooks, count) = unsafe (group.onRequest, group.count)
-    let (instances, states, isStageOpen, handle) = (self.instances, self.states, self.isStageOpen, handle)
+    let (hooks, count) = unsafe (stages.group.onRequest, stages.group.count)
+    let (instances, states, areOpen, handle) = (stages.instances, stages.states, stages.areOpen, handle)
     var index = first
-    defer { noteOpen(before: index) }
+    defer { stages.noteOpen(before: index) }
     while index < count {
       if let onRequest = unsafe hooks[index] {
-        if let made = pass(.onRequest, at: index, { unsafe onRequest(instances[index], handle, states + index) }) { return made }
-        unsafe isStageOpen[index] = true
+        let made = invokeReader(.onRequest, at: index) { unsafe onRequest(instances[index], handle, states + index) }
+        if let made { return made }
+        unsafe areOpen[index] = true
       }
       index += 1
     }
@@ -30,13 +31,13 @@ extension GroupCall {
   /// - Parameter whole: The parts that any stage asked for. Each stage sees only the parts that it asked for itself (rule R11).
   /// - Throws: ``PluginError`` if there is no memory for the part of a stage.
   func ascend(_ whole: UnsafePointer<crb_result>, from last: Int) throws(PluginError) -> HookInvocation? {
-    let (hooks, instances, states, handle) = unsafe (group.onResult, self.instances, self.states, handle)
-    let (shown, shownTo) = unsafe (group.shown, group.shownTo)
+    let (hooks, instances, states, handle) = unsafe (stages.group.onResult, stages.instances, stages.states, handle)
+    let (shown, shownTo) = unsafe (stages.group.shown, stages.group.shownTo)
     for index in stride(from: last, through: 0, by: -1) {
       guard let onResult = unsafe hooks[index] else { continue }
       let needs = unsafe shownTo[index]
       let event = unsafe try needs == shown ? whole : UnsafePointer(keep(whole.pointee.restricted(to: needs)))
-      let made = pass(.onResult, at: index) { unsafe onResult(instances[index], handle, states[index], event) }
+      let made = invokeReader(.onResult, at: index) { unsafe onResult(instances[index], handle, states[index], event) }
       guard made == nil else { return made }
     }
     return nil
@@ -47,13 +48,13 @@ extension GroupCall {
   /// - Parameter whole: The parts that any stage asked for. Each stage sees only the parts that it asked for itself (rule R11).
   /// - Throws: ``PluginError`` if there is no memory for the part of a stage.
   func ascend(_ whole: UnsafePointer<crb_head>, from last: Int) throws(PluginError) -> HookInvocation? {
-    let (hooks, instances, states, handle) = unsafe (group.onHead, self.instances, self.states, handle)
-    let (shown, shownTo) = unsafe (group.shown, group.shownTo)
+    let (hooks, instances, states, handle) = unsafe (stages.group.onHead, stages.instances, stages.states, handle)
+    let (shown, shownTo) = unsafe (stages.group.shown, stages.group.shownTo)
     for index in stride(from: last, through: 0, by: -1) {
       guard let onHead = unsafe hooks[index] else { continue }
       let needs = unsafe shownTo[index]
       let event = unsafe try needs == shown ? whole : UnsafePointer(keep(whole.pointee.restricted(to: needs)))
-      let made = pass(.onHead, at: index) { unsafe onHead(instances[index], handle, states[index], event) }
+      let made = invokeReader(.onHead, at: index) { unsafe onHead(instances[index], handle, states[index], event) }
       guard made == nil else { return made }
     }
     return nil
@@ -61,10 +62,10 @@ extension GroupCall {
 
   /// Takes a piece of a body through the stages from number `last` outward.
   func ascend(_ chunk: UnsafePointer<crb_chunk>, from last: Int) -> HookInvocation? {
-    let (hooks, instances, states, handle) = unsafe (group.onChunk, self.instances, self.states, handle)
+    let (hooks, instances, states, handle) = unsafe (stages.group.onChunk, stages.instances, stages.states, handle)
     for index in stride(from: last, through: 0, by: -1) {
       guard let onChunk = unsafe hooks[index] else { continue }
-      let made = pass(.onChunk, at: index) { unsafe onChunk(instances[index], handle, states[index], chunk) }
+      let made = invokeReader(.onChunk, at: index) { unsafe onChunk(instances[index], handle, states[index], chunk) }
       guard made == nil else { return made }
     }
     return nil

@@ -15,7 +15,7 @@ extension GroupCall {
     let verdict = if let early { early } else { try await awaitedVerdict(hook, at: index) }
     guard verdict != Verdict.pending else {
       _ = takeEffects()
-      throw PluginError.fault(name(index), hook, "resume() with PENDING")
+      throw PluginError.fault(stages.name(index), hook, "resume() with PENDING")
     }
     return verdict
   }
@@ -29,7 +29,7 @@ extension GroupCall {
     // Checked before a timer can revoke the token: a short limit may do so before the wait begins.
     guard suspended.isArmed else {
       _ = takeEffects()
-      throw PluginError.fault(name(index), hook, "PENDING without a token from suspend()")
+      throw PluginError.fault(stages.name(index), hook, "PENDING without a token from suspend()")
     }
     // Most plugins that wait for another thread need it for a moment. To yield costs less than to sleep and be woken, which takes two
     // system calls and two hops of the executor.
@@ -44,13 +44,13 @@ extension GroupCall {
     } onCancel: {
       cancel(index, generation)
     }
-    if Task.isCancelled { unproven.append(index) }
+    if Task.isCancelled { stages.unproven.append(index) }
     guard verdict != SuspendedHook.revoked else {
       noteRevoked(index)
       _ = takeEffects()
       try Task.checkCancellation()
       throw PluginError(
-        code: .timedOut, entry: name(index), hook: hook.name,
+        code: .timedOut, entry: stages.name(index), hook: hook.name,
         message: "the hook stayed pending for too long; raise the entry's timeout, or look at what the plugin waits for",
         flags: UInt32(CRB_ERROR_TIMEOUT))
     }
@@ -63,17 +63,16 @@ extension GroupCall {
 
   /// Records that the newest token was revoked. The memory that its plugin may still read is kept.
   func noteRevoked(_ index: Int) {
-    isContested = true
-    isPlain = false
-    unsafe group.stages[index].plugin.remote?.noteRevoked(states[index])
-    noteRevoked(suspended.generation, on: environment(index))
+    stages.contest()
+    unsafe stages.plugin(index).remote?.noteRevoked(stages.states[index])
+    memory.noteRevoked(token(suspended.generation), on: environment(index))
   }
 
-  private func environment(_ index: Int) -> HostEnvironment { group.stages[index].plugin.options.environment }
+  private func environment(_ index: Int) -> HostEnvironment { stages.plugin(index).options.environment }
 
   /// How long the hook may stay pending: the limit of the manifest, and at most until the request's deadline.
   private func pendingLimit(_ index: Int) -> Duration? {
-    let limit = group.stages[index].plugin.options.hookTimeout
+    let limit = stages.plugin(index).options.hookTimeout
     let deadline = deadline.load(ordering: .relaxed)
     guard deadline != .max else { return limit }
     let untilDeadline = Duration.nanoseconds(Int64(clamping: deadline) - Int64(clamping: MonotonicClock.nanoseconds))
@@ -84,6 +83,6 @@ extension GroupCall {
   private func cancel(_ index: Int, _ generation: UInt32) {
     cancelHook(index)
     let suspended = suspended
-    suspended.revoke(generation, after: limits.cancelGrace, on: environment(index))
+    suspended.revoke(generation, after: stages.limits.cancelGrace, on: environment(index))
   }
 }

@@ -93,19 +93,19 @@ final class PluginParsing<Request: GraphQLRequest>: PluginPass<HTTPMessage>, @un
   ///
   /// - Returns: Whether it parses the response.
   func begin(at index: Int) async throws -> Bool {
-    guard let onHead = unsafe call.group.stages[index].plugin.table.parser?.on_head else { return false }
+    guard let onHead = unsafe call.stages.plugin(index).table.parser?.on_head else { return false }
     call.beginStep(self)
     defer { call.endStep() }
-    let event = unsafe try call.keep(call.view(ofHead: response.response, call.group.shownTo[index]))
+    let event = unsafe try call.keep(call.view(ofHead: response.response, call.stages.group.shownTo[index]))
     let made = call.invoke(.onHead, at: index) {
-      unsafe onHead(call.instance(index), call.handle, call.states + index, event)
+      unsafe onHead(call.stages.instance(index), call.handle, call.stages.states + index, event)
     }
     let (verdict, effects) = made.hasPassed ? (Verdict.continue, StagedEffects()) : try await call.outcome(of: made, .up)
     switch verdict {
     case Verdict.drop: return false
     case Verdict.fail: throw call.failure(effects, .onHead, at: index)
     default:
-      call.openStage(index)
+      call.stages.open(index)
       position = index
       try take(effects)
       return true
@@ -117,7 +117,7 @@ final class PluginParsing<Request: GraphQLRequest>: PluginPass<HTTPMessage>, @un
       while ready.isEmpty, !isOver { try await pullOnce() }
     } catch {
       isOver = true
-      if error.isChainControl { call.cancelOpenStages() } else { call.closeStage(position) }
+      if error.isChainControl { call.cancelOpenStages() } else { call.stages.close(position) }
       throw error
     }
     guard let result = ready.popFirst() else { return .end }
@@ -140,13 +140,13 @@ final class PluginParsing<Request: GraphQLRequest>: PluginPass<HTTPMessage>, @un
   ///
   /// - Returns: Whether the plugin has finished.
   private func parse(_ chunk: Data) async throws -> Bool {
-    guard let onChunk = unsafe call.group.onChunk[position] else { return false }
+    guard let onChunk = unsafe call.stages.group.onChunk[position] else { return false }
     call.beginStep(self)
     defer { call.endStep() }
     let event = unsafe try call.keep(call.view(ofChunk: chunk, sequence: sequence))
     sequence += 1
     let made = call.invoke(.onChunk, at: position) {
-      unsafe onChunk(call.instance(position), call.handle, call.states[position], event)
+      unsafe onChunk(call.stages.instance(position), call.handle, call.stages.states[position], event)
     }
     if made.hasPassed { return false }
     let (verdict, effects) = try await call.outcome(of: made, .up)

@@ -6,6 +6,16 @@ internal import Synchronization
 
 /// The values that all plugin stages of one request share, and the request's calls through groups of stages.
 package final class PluginCall: Sendable {
+  /// A call as its request keeps it.
+  struct Link {
+    /// The next call of the same request.
+    var next: GroupCall?
+    /// Whether a pass is under way.
+    var isInUse = false
+    /// Whether the request keeps the call for later passes.
+    var isKept = false
+  }
+
   private struct State {
     var baggage = Baggage()
     var retries = 0
@@ -16,8 +26,8 @@ package final class PluginCall: Sendable {
     func kept(_ group: PluginStageGroup) -> GroupCall? {
       var next = calls
       while let call = next {
-        if call.group === group { return call }
-        next = call.next
+        if call.stages.group === group { return call }
+        next = call.link.next
       }
       return nil
     }
@@ -49,9 +59,9 @@ package final class PluginCall: Sendable {
   deinit {
     var next = state.withLock { $0.calls }
     while let call = next {
-      next = call.next
-      call.next = nil
-      call.isKept = false
+      next = call.link.next
+      call.link.next = nil
+      call.link.isKept = false
       call.end(self)
     }
   }
@@ -71,8 +81,8 @@ package final class PluginCall: Sendable {
 
   private func freeCall(of group: PluginStageGroup) -> GroupCall? {
     state.withLock { state in
-      guard let call = state.kept(group), !call.isInUse else { return nil }
-      call.isInUse = true
+      guard let call = state.kept(group), !call.link.isInUse else { return nil }
+      call.link.isInUse = true
       return call
     }
   }
@@ -82,9 +92,9 @@ package final class PluginCall: Sendable {
     let call = try GroupCall.begin(group, for: self)
     state.withLock { state in
       guard state.kept(group) == nil else { return }
-      call.isKept = true
-      call.isInUse = true
-      call.next = state.calls
+      call.link.isKept = true
+      call.link.isInUse = true
+      call.link.next = state.calls
       state.calls = call
     }
     return call
@@ -93,8 +103,8 @@ package final class PluginCall: Sendable {
   /// Ends a pass.
   package func endPass(_ call: GroupCall) {
     call.endPass()
-    guard call.isKept else { return call.end(self) }
-    state.withLock { _ in call.isInUse = false }
+    guard call.link.isKept else { return call.end(self) }
+    state.withLock { _ in call.link.isInUse = false }
   }
 
   // MARK: Shared values

@@ -9,11 +9,11 @@ extension ResponsePipeline where Message == HTTPMessage {
   func ascend(_ response: HTTPResponse) async throws -> HTTPResponse {
     message.response = response.response
     defer { call.endStep() }
-    var next = call.group.seesHeads ? depth - 1 : -1
+    var next = call.stages.group.seesHeads ? depth - 1 : -1
     while next >= 0 {
       // Once for all stages, and again only after one has changed what the others see of the head.
       call.beginStep(self)
-      let event = unsafe try call.keep(call.view(ofHead: message.response ?? response.response, call.group.shown))
+      let event = unsafe try call.keep(call.view(ofHead: message.response ?? response.response, call.stages.group.shown))
       guard let made = unsafe try ascendEditing(event, from: &next) else { continue }
       let index = made.index
       next = index - 1
@@ -27,7 +27,9 @@ extension ResponsePipeline where Message == HTTPMessage {
       }
     }
     let head = message.response ?? response.response
-    guard (0..<depth).contains(where: { call.isOpen($0) }) else { return HTTPResponse(response: head, chunks: response.chunks) }
+    guard (0..<depth).contains(where: { call.stages.isOpen($0) }) else {
+      return HTTPResponse(response: head, chunks: response.chunks)
+    }
     inner = response.chunks
     return HTTPResponse(response: head, chunks: PullStream { try await self.next() })
   }
@@ -39,7 +41,7 @@ extension ResponsePipeline where Message == HTTPMessage {
   private func ascendEditing(_ event: UnsafePointer<crb_head>, from next: inout Int) throws(PluginError) -> HookInvocation? {
     // Read once: each access to a property counts a reference.
     let call = call
-    let showsHeaders = call.group.shown.contains(.headers)
+    let showsHeaders = call.stages.group.shown.contains(.headers)
     while let made = unsafe try call.ascend(event, from: next) {
       next = made.index
       guard call.passedWithHeaderEdits(made) else { return made }

@@ -55,7 +55,7 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, Str
   func descendPlainly() {
     unfinished = descend()
     // Stages further in see baggage in a scope, which needs an `async` function.
-    isUnfinished = unfinished != nil || !call.innerBaggage.isEmpty
+    isUnfinished = unfinished != nil || !call.pass.innerBaggage.isEmpty
   }
 
   /// The hook that ended ``descendPlainly()``, once.
@@ -77,11 +77,11 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, Str
       depth = made.index
       guard call.passedWithHeaderEdits(made) else { return made }
       message.takeHeaderEdits(of: call)
-      call.openStage(made.index)
+      call.stages.open(made.index)
       guard let next = call.descend(from: made.index + 1) else { break }
       made = next
     }
-    depth = call.group.count
+    depth = call.stages.group.count
     return nil
   }
 
@@ -104,11 +104,11 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, Str
       case Verdict.fail: throw call.failure(effects, .onRequest, at: index)
       default:
         message.apply(effects)
-        call.openStage(index)
+        call.stages.open(index)
       }
       next = call.descend(from: index + 1).flatMap(descendEditing(after:))
     }
-    depth = call.group.count
+    depth = call.stages.group.count
     return nil
   }
 
@@ -121,7 +121,7 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, Str
   func passes(_ element: Element) -> Bool {
     do throws(PluginError) {
       let look = try look(at: element, from: depth - 1)
-      guard look.made == nil, call.closeSilently(from: depth - 1) == nil else {
+      guard look.made == nil, call.stages.closeSilently(from: depth - 1) == nil else {
         begun = look
         return false
       }
@@ -146,7 +146,7 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, Str
           guard try await ascend(element, look) else { continue }
         case .last(let element):
           let look = try begunLook() ?? look(at: element, from: depth - 1)
-          if look.made == nil, call.closeSilently(from: depth - 1) == nil {
+          if look.made == nil, call.stages.closeSilently(from: depth - 1) == nil {
             inner = nil
             return pass(step)
           }
@@ -154,7 +154,7 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, Str
         case .end: break
         }
         inner = nil
-        if let stage = call.closeSilently(from: depth - 1) { try await finish(from: stage) }
+        if let stage = call.stages.closeSilently(from: depth - 1) { try await finish(from: stage) }
       } catch {
         try await handle(error)
       }
@@ -257,7 +257,7 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, Str
     inner = nil
     defer { call.endStep() }
     var last = outermost
-    while let stage = call.closeSilently(from: last) {
+    while let stage = call.stages.closeSilently(from: last) {
       last = stage - 1
       call.beginStep(self)
       let effects = try await atStage(stage) { try await call.end(stage) }
@@ -277,7 +277,7 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, Str
       if let failure = error as? StageFailure {
         (error, depth) = (failure.error, failure.depth)
         // The stages further in are done, for their stream will not be pulled again.
-        for stage in stride(from: depth, to: call.group.count, by: 1) { call.closeStage(stage) }
+        for stage in stride(from: depth, to: call.stages.group.count, by: 1) { call.stages.close(stage) }
       }
       do {
         return try await takeOutward(error, from: depth - 1)
@@ -297,7 +297,7 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, Str
     // Stages keep their state over a retry, so it leaves them open.
     guard !thrown.isChainControl else { throw thrown }
     var error = thrown
-    for stage in stride(from: outermost, through: 0, by: -1) where call.isOpen(stage) {
+    for stage in stride(from: outermost, through: 0, by: -1) where call.stages.isOpen(stage) {
       call.beginStep(self)
       guard let (verdict, effects) = try await atStage(stage, { try await call.inform(stage, of: error) }) else { continue }
       switch verdict {
@@ -335,12 +335,12 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, Str
   private func waitForRetry(_ effects: StagedEffects, at index: Int, _ hook: Hook) async throws {
     guard shared.mayRetry() else {
       throw PluginError(
-        code: .retryLimit, entry: call.name(index), hook: hook.name,
+        code: .retryLimit, entry: call.stages.name(index), hook: hook.name,
         message:
           "plugins asked for more than \(shared.limits.maximumRetries) retries of one request; find out why the retries do "
           + "not help, or raise plugin-retries")
     }
-    call.group.stages[index].plugin.counters.retries.wrappingAdd(1, ordering: .relaxed)
+    call.stages.plugin(index).statistics.retries.wrappingAdd(1, ordering: .relaxed)
     guard effects.retryDelay > 0 else { return }
     let deadline = call.deadline.load(ordering: .relaxed)
     let left = deadline == .max ? UInt64.max : deadline - min(deadline, MonotonicClock.nanoseconds)

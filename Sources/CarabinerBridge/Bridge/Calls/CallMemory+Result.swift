@@ -2,17 +2,10 @@ internal import CCarabiner
 internal import Carabiner
 internal import CarabinerABI
 
-extension GroupCall {
-  /// A result without parts.
-  var emptyResult: crb_result {
-    var event = unsafe crb_result()
-    unsafe event.size = unsafe UInt32(MemoryLayout<crb_result>.size)
-    return unsafe event
-  }
-
+extension CallMemory {
   /// The parts of a response that are asked for, as a plugin sees them.
-  func view(of body: ResponseBody, _ needs: Parts) -> crb_result {
-    var event = unsafe emptyResult
+  mutating func view(of body: ResponseBody, _ needs: Parts) -> crb_result {
+    var event = unsafe crb_result.withoutParts
     if needs.contains(.json) {
       unsafe event.json = unsafe view(of: body.bytes)
       unsafe event.extensions = unsafe body.extensions.map { unsafe view(of: $0) } ?? (unsafe .absent)
@@ -21,11 +14,9 @@ extension GroupCall {
     if needs.contains(.errors) { unsafe event.errors = unsafe body.errors.map { unsafe view(of: $0) } ?? (unsafe .absent) }
     return unsafe event
   }
-}
 
-extension GroupCall {
   /// Adds the position of a result in a response that comes in parts.
-  func show(_ delivery: ResultDelivery, in event: inout crb_result) {
+  mutating func show(_ delivery: ResultDelivery, in event: inout crb_result) {
     if delivery.hasNext { unsafe event.flags |= UInt32(CRB_RESULT_HAS_NEXT) }
     if delivery.isIncremental { unsafe event.flags |= UInt32(CRB_RESULT_INCREMENTAL) }
     if let path = delivery.path { unsafe event.path = unsafe view(of: path) }
@@ -43,6 +34,13 @@ extension ResultDelivery {
 }
 
 extension crb_result {
+  /// A result without parts.
+  static var withoutParts: crb_result {
+    var event = unsafe crb_result()
+    unsafe event.size = unsafe UInt32(MemoryLayout<crb_result>.size)
+    return unsafe event
+  }
+
   /// The same result without the parts that a stage did not ask for (rule R11).
   func restricted(to needs: Parts) -> crb_result {
     var event = unsafe self

@@ -1,9 +1,9 @@
 internal import CCarabiner
 internal import Carabiner
 
-extension GroupCall {
+extension CallMemory {
   /// An error of the chain as a plugin sees it.
-  func view(of error: any Error) -> crb_error {
+  mutating func view(of error: any Error) -> crb_error {
     var event = unsafe crb_error()
     unsafe event.size = unsafe UInt32(MemoryLayout<crb_error>.size)
     unsafe event.origin = unsafe view(of: "chain")

@@ -19,9 +19,9 @@ package import FoundationEssentials
 }
 
 /// The checks of staged effects, for host functions and for answers of workers.
-extension GroupCall {
+extension CallPass {
   /// Stages an effect of a hook, if the contract permits it.
-  package func stage(_ effect: StagedEffect, in hook: Hook, of stage: StageBinding) -> crb_status {
+  package mutating func stage(_ effect: StagedEffect, in hook: Hook, of stage: StageBinding) -> crb_status {
     switch unsafe effect {
     case .element(let kind, let bytes, let flags): self.stage(kind, bytes, flags, hook, stage)
     case .error(let error): unsafe self.stage(error, hook, stage)
@@ -32,7 +32,7 @@ extension GroupCall {
     }
   }
 
-  private func stage(_ kind: UInt32, _ bytes: Data, _ flags: UInt32, _ hook: Hook, _ stage: StageBinding) -> crb_status {
+  private mutating func stage(_ kind: UInt32, _ bytes: Data, _ flags: UInt32, _ hook: Hook, _ stage: StageBinding) -> crb_status {
     guard kind == UInt32(CRB_EMIT_RESULT) || kind == UInt32(CRB_EMIT_CHUNK),
       Contract.emits(results: kind == UInt32(CRB_EMIT_RESULT), in: hook, of: stage.kind)
     else { return Status.state }
@@ -44,7 +44,7 @@ extension GroupCall {
     return Status.ok
   }
 
-  private func stage(_ error: crb_error, _ hook: Hook, _ stage: StageBinding) -> crb_status {
+  private mutating func stage(_ error: crb_error, _ hook: Hook, _ stage: StageBinding) -> crb_status {
     let message = unsafe stage.plugin.options.redaction(error.message.text(atMost: PluginError.maximumMessageBytes))
     var copy = unsafe PluginError(
       code: .failed, entry: stage.plugin.name, hook: hook.name, message: message.isEmpty ? "failed" : message,
@@ -62,7 +62,7 @@ extension GroupCall {
     return Status.ok
   }
 
-  private func stageRetry(_ scope: UInt32, _ delay: UInt64, _ stage: StageBinding) -> crb_status {
+  private mutating func stageRetry(_ scope: UInt32, _ delay: UInt64, _ stage: StageBinding) -> crb_status {
     let wanted = stage.kind == .http ? CRB_RETRY_STAGE : CRB_RETRY_CHAIN
     guard scope == UInt32(CRB_RETRY_STAGE) || scope == UInt32(CRB_RETRY_CHAIN) else { return Status.invalid }
     guard scope == UInt32(wanted), stage.kind == .http || stage.kind == .graphQL else { return Status.state }
@@ -70,7 +70,7 @@ extension GroupCall {
     return Status.ok
   }
 
-  private func stage(_ head: crb_head, _ hook: Hook, _ stage: StageBinding) -> crb_status {
+  private mutating func stage(_ head: crb_head, _ hook: Hook, _ stage: StageBinding) -> crb_status {
     guard let url = message?.responseURL, Contract.setsHead(in: hook, of: stage.kind) else { return Status.state }
     guard hook == .onRequest || stage.mutates.contains(.headers) else { return Status.readOnly }
     guard unsafe (100...599).contains(head.status), unsafe (0...HostFunctions.maximumHeaders).contains(head.header_count),
@@ -88,7 +88,7 @@ extension GroupCall {
     return Status.ok
   }
 
-  private func stageField(_ part: UInt32, _ bytes: Data?, _ hook: Hook, _ stage: StageBinding) -> crb_status {
+  private mutating func stageField(_ part: UInt32, _ bytes: Data?, _ hook: Hook, _ stage: StageBinding) -> crb_status {
     let part = Parts(rawValue: part)
     // Headers have a function of their own.
     guard part != .headers, Contract.rights(part, in: hook, of: stage.kind).contains(.write) else { return Status.state }
@@ -98,7 +98,7 @@ extension GroupCall {
     return Status.ok
   }
 
-  private func stageBaggage(_ name: String, _ scope: UInt32, _ value: Baggage.Value?, _ hook: Hook) -> crb_status {
+  private mutating func stageBaggage(_ name: String, _ scope: UInt32, _ value: Baggage.Value?, _ hook: Hook) -> crb_status {
     switch scope {
     case UInt32(CRB_SCOPE_INNER):
       guard hook == .onRequest || hook == .onRead else { return Status.state }
