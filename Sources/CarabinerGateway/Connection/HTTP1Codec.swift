@@ -12,24 +12,57 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   typealias OutboundIn = ReplyPart
   typealias OutboundOut = ByteBuffer
 
-  private enum State {
-    case reading
-    /// A request has offered another protocol. Bytes that arrive before the response belong to neither protocol.
-    case offered
-    /// An error has occurred. The beginning of a next request is not known.
-    case failed
+  /// The requests that are read.
+  private struct Input: ~Copyable {
+    enum State {
+      case reading
+      /// A request has offered another protocol. Bytes that arrive before the response belong to neither protocol.
+      case offered
+      /// An error has occurred. The beginning of a next request is not known.
+      case failed
+    }
+
+    var state = State.reading
+    var reader: RequestReader
+    var isReading = false
+    /// Bytes that arrived while earlier ones were being read. This happens because a flush that fails makes the channel read again.
+    var arrived = CircularBuffer<ByteBuffer>(initialCapacity: 0)
+
+    mutating func finishRequest() {
+      state = reader.offersUpgrade ? .offered : .reading
+      reader.begin()
+    }
   }
 
-  @safe @exclusivity(unchecked) private var state = State.reading
-  @safe @exclusivity(unchecked) private var reader: RequestReader
-  @safe @exclusivity(unchecked) private var writer = MessageWriter()
-  @safe @exclusivity(unchecked) private var isChunked = false
-  /// A head that is written together with the first bytes of its body.
-  @safe @exclusivity(unchecked) private var unwrittenHead: ByteBuffer?
+  /// The responses that are written.
+  private struct Output: ~Copyable {
+    var writer = MessageWriter()
+    var isChunked = false
+    /// A head that is written together with the first bytes of its body.
+    var unwrittenHead: ByteBuffer?
+
+    mutating func write(_ head: ReplyHead) throws(MessageWriter.Fault) {
+      writer.removeAll()
+      try writer.beginResponse(status: Int(head.status.code), reason: head.status.reasonPhrase)
+      isChunked = head.framing == .chunked
+      let fields = head.fields.list
+      let bytes = fields.bytes.span
+      for index in fields.indices {
+        // The writer leaves out fields that frame the body.
+        try writer.addField(bytes.extracting(fields.nameRange(at: index)), bytes.extracting(fields.valueRange(at: index)))
+      }
+      writer.endHead(head.framing)
+    }
+
+    mutating func takeHead() -> ByteBuffer? {
+      defer { unwrittenHead = nil }
+      return unwrittenHead
+    }
+  }
+
+  @safe @exclusivity(unchecked) private var input: Input
+  @safe @exclusivity(unchecked) private var output = Output()
   private var isInPipeline = false
-  @safe @exclusivity(unchecked) private var isReading = false
-  /// Bytes that arrived while earlier ones were being read. This happens because a flush that fails makes the channel read again.
-  @safe @exclusivity(unchecked) private var arrived = CircularBuffer<ByteBuffer>(initialCapacity: 0)
   /// A body up to this size is copied into the buffer of its head, so that the response is one buffer.
   private static let copiedBodyBytes = 16 << 10
 
@@ -40,8 +73,8 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
     var bounds = HTTP1Limits()
     bounds.headBytes = limits.maximumHeadBytes
     bounds.fields = limits.maximumHeadFields
-    reader = RequestReader(limits: bounds)
-    reader.begin()
+    input = Input(reader: RequestReader(limits: bounds))
+    input.reader.begin()
   }
 
   func handlerAdded(context: ChannelHandlerContext) { isInPipeline = true }
@@ -52,36 +85,36 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let buffer = unwrapInboundIn(data)
-    guard !isReading else { return arrived.append(buffer) }
-    isReading = true
+    guard !input.isReading else { return input.arrived.append(buffer) }
+    input.isReading = true
     read(buffer, context)
-    while let next = arrived.popFirst() { read(next, context) }
-    isReading = false
+    while let next = input.arrived.popFirst() { read(next, context) }
+    input.isReading = false
   }
 
   private func read(_ buffer: ByteBuffer, _ context: ChannelHandlerContext) {
     var (position, start) = (0, 0)
     do throws(HTTP1Error) {
-      while case .reading = state, position < buffer.readableBytes {
+      while case .reading = input.state, position < buffer.readableBytes {
         start = position
         try readPart(of: buffer, &position, context)
       }
     } catch {
-      state = .failed
+      input.state = .failed
       return context.fireErrorCaught(
-        InvalidRequest(error, head: reader.headers.bytes, rest: buffer.readableBytesView.dropFirst(start)))
+        InvalidRequest(error, head: input.reader.headers.bytes, rest: buffer.readableBytesView.dropFirst(start)))
     }
     // The client has sent bytes after a request whose offer was taken.
     if position < buffer.readableBytes, !isInPipeline { context.close(promise: nil) }
   }
 
   private func readPart(of buffer: ByteBuffer, _ position: inout Int, _ context: ChannelHandlerContext) throws(HTTP1Error) {
-    switch try reader.next(buffer.readableBytesUInt8Span, &position) {
+    switch try input.reader.next(buffer.readableBytesUInt8Span, &position) {
     case .needsBytes: return
     case .head:
-      let head = RequestHead(reader)
+      let head = RequestHead(input.reader)
       // Most requests arrive at once. A client that waits for `100 Continue` must get its answer first.
-      if let length = reader.bodyLength, length <= buffer.readableBytes - position, !reader.expectsContinue {
+      if let length = input.reader.bodyLength, length <= buffer.readableBytes - position, !input.reader.expectsContinue {
         return try readWhole(head, of: buffer, &position, context)
       }
       context.fireChannelRead(wrapInboundOut(.head(head)))
@@ -92,7 +125,7 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
       guard position == buffer.readableBytes else { return }
       try readPart(of: buffer, &position, context)
     case .end:
-      finishRequest()
+      input.finishRequest()
       context.fireChannelRead(wrapInboundOut(.end))
     }
   }
@@ -103,19 +136,14 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   ) throws(HTTP1Error) {
     var body = ByteBuffer()
     while true {
-      switch try reader.next(buffer.readableBytesUInt8Span, &position) {
+      switch try input.reader.next(buffer.readableBytesUInt8Span, &position) {
       case .body(let range): body = buffer.getSlice(at: buffer.readerIndex + range.lowerBound, length: range.count) ?? body
       case .end:
-        finishRequest()
+        input.finishRequest()
         return context.fireChannelRead(wrapInboundOut(.whole(head, body)))
       case .head, .needsBytes: return
       }
     }
-  }
-
-  private func finishRequest() {
-    state = reader.offersUpgrade ? .offered : .reading
-    reader.begin()
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -125,9 +153,9 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
 
   /// A request that the client does not complete is an error.
   private func requestsEnded(_ context: ChannelHandlerContext) {
-    guard case .reading = state, reader.hasBegun else { return }
-    state = .failed
-    context.fireErrorCaught(InvalidRequest(reader.endedEarly))
+    guard case .reading = input.state, input.reader.hasBegun else { return }
+    input.state = .failed
+    context.fireErrorCaught(InvalidRequest(input.reader.endedEarly))
   }
 
   // MARK: Responses
@@ -135,8 +163,9 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     switch unwrapOutboundIn(data) {
     case .head(let head):
-      guard begin(head, room: Self.copiedBodyBytes / 8, promise, context), let promise, let bytes = unwrittenHead else { return }
-      unwrittenHead = nil
+      guard begin(head, room: Self.copiedBodyBytes / 8, promise, context), let promise, let bytes = output.takeHead() else {
+        return
+      }
       context.write(wrapOutboundOut(bytes), promise: promise)
     case .body(let body): write(body, promise, context)
     case .end: writeEnd(promise, context)
@@ -157,7 +186,7 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
     _ head: ReplyHead, room: Int, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
   ) -> Bool {
     do throws(MessageWriter.Fault) {
-      try write(head)
+      try output.write(head)
     } catch {
       // A response without a valid head has no meaning to the client.
       promise?.fail(error)
@@ -165,43 +194,29 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
       return false
     }
     flushHead(context)
-    var buffer = context.channel.allocator.buffer(capacity: writer.count + room)
-    unsafe writer.withUnsafeBytes { _ = unsafe buffer.writeBytes($0) }
-    unwrittenHead = buffer
+    var buffer = context.channel.allocator.buffer(capacity: output.writer.count + room)
+    unsafe output.writer.withUnsafeBytes { _ = unsafe buffer.writeBytes($0) }
+    output.unwrittenHead = buffer
     return true
   }
 
   private func writeEnd(_ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) {
-    guard isChunked else {
-      guard let head = unwrittenHead else {
+    guard output.isChunked else {
+      guard let head = output.takeHead() else {
         if let promise { write(ByteBuffer(), promise, context) }
         return
       }
-      unwrittenHead = nil
       return context.write(wrapOutboundOut(head), promise: promise)
     }
-    writer.removeAll()
-    writer.endChunks()
-    isChunked = false
-    write(ByteBuffer(bytes: writer.bytes), promise, context)
-  }
-
-  private func write(_ head: ReplyHead) throws(MessageWriter.Fault) {
-    writer.removeAll()
-    try writer.beginResponse(status: Int(head.status.code), reason: head.status.reasonPhrase)
-    isChunked = head.framing == .chunked
-    let fields = head.fields.list
-    let bytes = fields.bytes.span
-    for index in fields.indices {
-      // The writer leaves out fields that frame the body.
-      try writer.addField(bytes.extracting(fields.nameRange(at: index)), bytes.extracting(fields.valueRange(at: index)))
-    }
-    writer.endHead(head.framing)
+    output.writer.removeAll()
+    output.writer.endChunks()
+    output.isChunked = false
+    write(ByteBuffer(bytes: output.writer.bytes), promise, context)
   }
 
   private func write(_ body: ByteBuffer, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) {
     let bytes = body.readableBytes
-    if isChunked {
+    if output.isChunked {
       guard bytes > 0 else { return pass(body, promise, context) }
       var chunk = context.channel.allocator.buffer(capacity: min(bytes, Self.copiedBodyBytes) + Self.chunkOverhead)
       chunk.writeString(String(bytes, radix: 16) + "\r\n")
@@ -219,18 +234,17 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
 
   /// Writes bytes, together with the head if that is not written yet.
   private func pass(_ bytes: ByteBuffer, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) {
-    guard var head = unwrittenHead, bytes.readableBytes <= Self.copiedBodyBytes + Self.chunkOverhead else {
+    guard var head = output.unwrittenHead, bytes.readableBytes <= Self.copiedBodyBytes + Self.chunkOverhead else {
       flushHead(context)
       return context.write(wrapOutboundOut(bytes), promise: promise)
     }
-    unwrittenHead = nil
+    output.unwrittenHead = nil
     head.writeImmutableBuffer(bytes)
     context.write(wrapOutboundOut(head), promise: promise)
   }
 
   private func flushHead(_ context: ChannelHandlerContext) {
-    guard let head = unwrittenHead else { return }
-    unwrittenHead = nil
+    guard let head = output.takeHead() else { return }
     context.write(wrapOutboundOut(head), promise: nil)
   }
 
