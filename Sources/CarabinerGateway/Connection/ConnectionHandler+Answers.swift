@@ -61,14 +61,14 @@ extension ConnectionHandler {
   private func clearSendDeadline() {
     switch state {
     case .sending, .closing: break
-    case .idle, .receiving, .uploading, .answering: sendDeadline = nil
+    case .idle, .receiving, .uploading, .answering: deadlines.send = nil
     }
   }
 
   private func writeEnd(
     _ data: NIOAny, of reply: GatewayReply, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
   ) {
-    let isLast = isHalfClosed && held.isEmpty
+    let isLast = input.isHalfClosed && input.held.isEmpty
     guard keepsAlive, reply.leavesOpen, !isLast else {
       state = .closing
       awaitClient(context)
@@ -121,8 +121,8 @@ extension ConnectionHandler {
     var known = request
     if case .receiving(let received) = state { known = received.headers }
     state = .closing
-    receivedBody = ByteBuffer()
-    deadline = nil
+    input.body = ByteBuffer()
+    deadlines.receive = nil
     awaitClient(context)
     let (headers, body) = handler.refusal(refusal.status, refusal.message)
     var fields = ReplyFields(headers)
@@ -140,15 +140,15 @@ extension ConnectionHandler {
   /// reset it, and the client might never read the response.
   func closeDiscarding() {
     guard let context else { return }
-    discardable = limits.maximumDiscardedBytes
+    input.discardable = limits.maximumDiscardedBytes
     context.close(mode: .output, promise: nil)
     connections.timers.call(self, after: .seconds(1), on: context.eventLoop) { $0.context?.close(promise: nil) }
   }
 
   /// Discards input of a connection that is being closed.
   func discard(_ part: RequestPart, _ context: ChannelHandlerContext) {
-    guard case .body(let bytes) = part, let left = discardable else { return }
-    discardable = left - bytes.readableBytes
+    guard case .body(let bytes) = part, let left = input.discardable else { return }
+    input.discardable = left - bytes.readableBytes
     if left < bytes.readableBytes { context.close(promise: nil) }
   }
 
@@ -157,21 +157,21 @@ extension ConnectionHandler {
   /// Sets the receive deadline.
   func allow(_ time: TimeAmount, _ context: ChannelHandlerContext) {
     let due = context.eventLoop.now + time
-    deadline = due
-    if !isTimed { addToClock(due, context) }
+    deadlines.receive = due
+    if !deadlines.areTimed { addToClock(due, context) }
   }
 
   /// Sets the time by which the client must have read some of the data that is written.
   func awaitClient(_ context: ChannelHandlerContext) {
     let due = context.eventLoop.now + limits.sendTimeout
-    sendDeadline = due
-    if !isTimed { addToClock(due, context) }
+    deadlines.send = due
+    if !deadlines.areTimed { addToClock(due, context) }
   }
 
   private func addToClock(_ due: NIODeadline, _ context: ChannelHandlerContext) {
     // The clock would keep the handler of a closed channel.
     guard context.channel.isActive else { return }
-    isTimed = true
+    deadlines.areTimed = true
     clock.add(self, until: due)
   }
 
@@ -180,15 +180,15 @@ extension ConnectionHandler {
   /// - Returns: The next deadline; nil if there is none, and the clock need not call again.
   func checkDeadlines(_ now: NIODeadline) -> NIODeadline? {
     if let context { act(on: now, context) }
-    let next = context == nil ? nil : [deadline, sendDeadline].compactMap(\.self).min()
-    isTimed = next != nil
+    let next = context == nil ? nil : deadlines.first
+    deadlines.areTimed = next != nil
     return next
   }
 
   private func act(on now: NIODeadline, _ context: ChannelHandlerContext) {
-    if let sendDeadline, sendDeadline <= now { return context.close(promise: nil) }
-    guard let deadline, deadline <= now else { return }
-    self.deadline = nil
+    if let due = deadlines.send, due <= now { return context.close(promise: nil) }
+    guard let due = deadlines.receive, due <= now else { return }
+    deadlines.receive = nil
     switch state {
     case .receiving:
       let time = limits.receiveTimeout.nanoseconds / 1_000_000

@@ -14,7 +14,7 @@ extension ConnectionHandler {
     state = .uploading(InboundUpload(reply: reply, body: body, end: loop.now + limits.uploadTimeout))
     awaitBytes(before: loop.now + limits.uploadTimeout, context)
     handler.handle(
-      GatewayRequest(head: head, body: ByteBuffer(), origin: origin.origin(of: head), upload: body), reply)
+      GatewayRequest(head: head, body: ByteBuffer(), origin: terms.origin.origin(of: head), upload: body), reply)
   }
 
   func take(_ part: RequestPart, of upload: InboundUpload, _ context: ChannelHandlerContext) {
@@ -29,7 +29,7 @@ extension ConnectionHandler {
       upload.body.add(bytes)
       awaitBytes(before: upload.end, context)
     case .end:
-      deadline = nil
+      deadlines.receive = nil
       upload.reply.received()
       state = .answering(upload.reply)
       upload.body.end(.success(()))
@@ -41,7 +41,7 @@ extension ConnectionHandler {
 
   /// Fails the upload. The operation that reads its body then answers the request.
   private func fail(_ upload: InboundUpload, _ refusal: RequestRefusal) {
-    deadline = nil
+    deadlines.receive = nil
     upload.body.end(.failure(refusal))
   }
 
@@ -67,19 +67,19 @@ extension ConnectionHandler {
 
   /// Stops reading until the operation has read. The client is not late in that time.
   func suspend(_ upload: InboundUpload) {
-    owesRead = true
-    if deadline != nil { deadline = upload.end }
+    input.owesRead = true
+    if deadlines.receive != nil { deadlines.receive = upload.end }
   }
 
   private func resumeReading() {
-    if let context, owesRead { read(context: context) }
+    if let context, input.owesRead { read(context: context) }
   }
 
   /// Nothing is owed once a read has passed. From now on, the client may be late.
   func endSuspension(_ context: ChannelHandlerContext) {
-    guard owesRead else { return }
-    owesRead = false
-    if case .uploading(let upload) = state, deadline != nil { awaitBytes(before: upload.end, context) }
+    guard input.owesRead else { return }
+    input.owesRead = false
+    if case .uploading(let upload) = state, deadlines.receive != nil { awaitBytes(before: upload.end, context) }
   }
 
   // MARK: A response before the end of the body
@@ -89,15 +89,15 @@ extension ConnectionHandler {
     _ data: NIOAny, of upload: InboundUpload, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
   ) {
     state = .closing
-    deadline = nil
+    deadlines.receive = nil
     upload.body.end(.failure(CancellationError()))
     awaitClient(context)
     let written = promise ?? context.eventLoop.makePromise()
     let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
     written.futureResult.whenComplete { _ in bound.value.closeDiscarding() }
     context.write(data, promise: written)
-    if owesRead {
-      owesRead = false
+    if input.owesRead {
+      input.owesRead = false
       context.read()
     }
   }

@@ -33,41 +33,83 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   /// The time that a connection has for a last request after a shutdown begins, if it was used within this time before.
   static let lastRequestGrace = TimeAmount.seconds(1)
 
+  /// Input that has arrived and waits.
+  struct Input: ~Copyable {
+    /// The bytes of a body that is received. They are not a part of the state, because taking them out of it would make a second
+    /// reference, and each part of the body would copy all earlier ones.
+    var body = ByteBuffer()
+    /// Input that arrived before the last response was written, in order.
+    var held = CircularBuffer<Held>(initialCapacity: 0)
+    /// Whether the client has closed its sending side.
+    var isHalfClosed = false
+    /// How many more bytes of bodies are discarded before the connection is closed; nil before the last response is written.
+    var discardable: Int?
+    /// Whether the channel requested a read while reading was suspended.
+    var owesRead = false
+  }
+
+  struct Deadlines: ~Copyable {
+    /// The time by which more input must arrive.
+    var receive: NIODeadline?
+    /// The time by which the client must have read some of the unsent bytes.
+    var send: NIODeadline?
+    /// Whether the clock checks the deadlines.
+    var areTimed = false
+    /// Whether a response was sent. The deadline of an idle connection is then that for a next request, and before it that for the
+    /// first.
+    var hasAnswered = false
+
+    /// When an idle connection was opened or sent its last response; nil if a deadline has passed.
+    func lastUse(_ limits: GatewayLimits) -> NIODeadline? {
+      receive.map { $0 - (hasAnswered ? limits.idleTimeout : limits.receiveTimeout) }
+    }
+
+    /// The first of the deadlines; nil if there is none.
+    var first: NIODeadline? { [receive, send].compactMap(\.self).min() }
+  }
+
+  /// The settings for the request that is received or answered, or for the next one.
+  struct Terms: ~Copyable {
+    private(set) var limits: GatewayLimits
+    var origin: ConnectionOrigin
+    /// The version of the settings that the limits come from.
+    private var version: Int
+
+    init(_ settings: CurrentSettings, _ origin: ConnectionOrigin) {
+      self.origin = origin
+      version = settings.version
+      limits = settings.limits
+    }
+
+    /// Takes the limits of a reload since the last request.
+    ///
+    /// - Returns: Whether there was a reload.
+    mutating func renew(_ settings: CurrentSettings) -> Bool {
+      let version = settings.version
+      guard version != self.version else { return false }
+      self.version = version
+      let current = settings.value
+      limits = current.limits
+      origin.renew(current)
+      return true
+    }
+  }
+
   let handler: any RequestHandler
-  /// The limits for the request that is received or answered, or for the next one.
-  @safe @exclusivity(unchecked) private(set) var limits: GatewayLimits
   let settings: CurrentSettings
-  /// The version of the settings that ``limits`` come from.
-  @safe @exclusivity(unchecked) private var settingsVersion: Int
   let connections: OpenConnections
   /// Whether this is a stream of an HTTP/2 connection. The connection is counted, its streams are not.
   let isStream: Bool
+  let clock: ConnectionClock
+  @safe @exclusivity(unchecked) private(set) var terms: Terms
   @safe @exclusivity(unchecked) var state = State.idle
-  /// The bytes of a body that is received. They are not a part of the state, because taking them out of it would make a second
-  /// reference, and each part of the body would copy all earlier ones.
-  @safe @exclusivity(unchecked) var receivedBody = ByteBuffer()
+  @safe @exclusivity(unchecked) var input = Input()
+  @safe @exclusivity(unchecked) var deadlines = Deadlines()
   var keepsAlive: Bool
-  /// Whether the client has closed its sending side.
-  var isHalfClosed = false
-  @safe @exclusivity(unchecked) var origin: ConnectionOrigin
-  /// Whether a response was sent. The deadline of an idle connection is then that for a next request, and before it that for the first.
-  @safe @exclusivity(unchecked) private var hasAnswered = false
-  /// Input that arrived before the last response was written, in order.
-  @safe @exclusivity(unchecked) var held = CircularBuffer<Held>(initialCapacity: 0)
-  /// How many more bytes of bodies are discarded before the connection is closed; nil before the last response is written.
-  var discardable: Int?
-  /// Whether the channel requested a read while reading was suspended.
-  var owesRead = false
   /// The unsent response bytes of this connection, including those of its other streams.
   @safe @exclusivity(unchecked) var unsent: UnsentBytes?
   /// The number of unsent bytes that this handler has written.
   var waiting = 0
-  @safe @exclusivity(unchecked) var deadline: NIODeadline?
-  /// The time by which the client must have read some of the unsent bytes.
-  @safe @exclusivity(unchecked) var sendDeadline: NIODeadline?
-  let clock: ConnectionClock
-  /// Whether the clock checks the deadlines.
-  @safe @exclusivity(unchecked) var isTimed = false
   @safe @exclusivity(unchecked) var context: ChannelHandlerContext?
 
   /// - Parameters:
@@ -80,17 +122,17 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     connections: OpenConnections
   ) {
     self.handler = handler
-    self.origin = origin
     self.clock = clock
     self.unsent = unsent
     isStream = unsent != nil
     // An HTTP/2 stream carries one request.
     keepsAlive = unsent == nil
     self.settings = settings
-    settingsVersion = settings.version
-    limits = settings.limits
+    terms = Terms(settings, origin)
     self.connections = connections
   }
+
+  var limits: GatewayLimits { terms.limits }
 
   // MARK: The connection
 
@@ -111,7 +153,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   private func begin(_ context: ChannelHandlerContext) {
     // The channel's address: the context of a stream has none.
-    origin.set(peer: context.channel.remoteAddress?.ipAddress ?? "local", settings.value)
+    terms.origin.set(peer: context.channel.remoteAddress?.ipAddress ?? "local", settings.value)
     guard isStream || connections.insert(context.channel, maximum: limits.maximumConnections) else {
       state = .closing
       return context.close(promise: nil)
@@ -130,14 +172,14 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     case .idle, .receiving, .sending, .closing: break
     }
     state = .closing
-    held.removeAll()
+    input.held.removeAll()
     context.fireChannelInactive()
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     switch event {
     case ChannelEvent.inputClosed:
-      isHalfClosed = true
+      input.isHalfClosed = true
       if isFree { closeWhenSent(context) }
     // The response to a request in progress may have said that the connection stays open. The next response says that it closes.
     case is OpenConnections.Drain: if case .idle = state { closeIdle(context) }
@@ -160,7 +202,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     case .closing: break
     case .answering, .sending: hold(.failure(error))
     case .uploading(let upload): breakOff(upload, error.error)
-    case .idle, .receiving: if held.isEmpty { refuse(error, context) } else { hold(.failure(error)) }
+    case .idle, .receiving: if input.held.isEmpty { refuse(error, context) } else { hold(.failure(error)) }
     }
   }
 
@@ -170,14 +212,13 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   /// would be lost if the connection were closed now.
   private func closeIdle(_ context: ChannelHandlerContext) {
     let now = context.eventLoop.now
-    guard !isStream, let lastUse, now - lastUse < Self.lastRequestGrace else { return closeWhenSent(context) }
+    guard !isStream, let lastUse = deadlines.lastUse(limits), now - lastUse < Self.lastRequestGrace else {
+      return closeWhenSent(context)
+    }
     connections.timers.call(self, after: Self.lastRequestGrace, on: context.eventLoop) { handler in
       if let context = handler.context, case .idle = handler.state { handler.closeWhenSent(context) }
     }
   }
-
-  /// When an idle connection was opened or sent its last response; nil if a deadline has passed.
-  private var lastUse: NIODeadline? { deadline.map { $0 - (hasAnswered ? limits.idleTimeout : limits.receiveTimeout) } }
 
   // MARK: Requests
 
@@ -187,22 +228,22 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     case .closing: discard(part, context)
     case .answering, .sending: hold(.part(part))
     case .uploading(let upload): take(part, of: upload, context)
-    case .idle, .receiving: if held.isEmpty { take(part, context) } else { hold(.part(part)) }
+    case .idle, .receiving: if input.held.isEmpty { take(part, context) } else { hold(.part(part)) }
     }
   }
 
   private func hold(_ next: Held) {
     guard keepsAlive else { return }
     // After an error, the decoder only repeats it.
-    if case .failure = held.last { return }
-    held.append(next)
+    if case .failure = input.held.last { return }
+    input.held.append(next)
   }
 
   /// At most one request is read ahead while a response is produced. No request is read while the client does not read responses:
   /// they would accumulate here.
   func read(context: ChannelHandlerContext) {
     switch state {
-    case .answering where !held.isEmpty, .sending: owesRead = true
+    case .answering where !input.held.isEmpty, .sending: input.owesRead = true
     case .uploading(let upload) where upload.body.isFull(): suspend(upload)
     default:
       endSuspension(context)
@@ -231,12 +272,12 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
       case .upload: beginUpload(head, context)
       }
     case (.body(let bytes), .receiving):
-      let size = receivedBody.readableBytes
+      let size = input.body.readableBytes
       guard size + bytes.readableBytes <= limits.maximumBodyBytes else { return refuse(.bodyTooLarge(limits), context) }
-      if size == 0 { receivedBody = bytes } else { receivedBody.writeImmutableBuffer(bytes) }
+      if size == 0 { input.body = bytes } else { input.body.writeImmutableBuffer(bytes) }
     case (.end, .receiving(let head)):
-      let body = receivedBody
-      receivedBody = ByteBuffer()
+      let body = input.body
+      input.body = ByteBuffer()
       complete(head, body, context)
     default: context.close(promise: nil)
     }
@@ -253,7 +294,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   /// Checks a head.
   private func begin(_ head: RequestHead, _ context: ChannelHandlerContext) -> Intake {
-    renewLimits()
+    if terms.renew(settings) { clock.renew(limits) }
     // The decoder checks this for HTTP/1.1. The HTTP/2 library applies only the limits that the client has acknowledged.
     guard !isStream || head.isWithin(limits) else {
       refuse(.headTooLarge, to: head.headers, context)
@@ -279,22 +320,11 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     return isUpload ? .upload : .whole
   }
 
-  /// Takes the limits of a reload since the last request.
-  private func renewLimits() {
-    let version = settings.version
-    guard version != settingsVersion else { return }
-    settingsVersion = version
-    let current = settings.value
-    limits = current.limits
-    origin.renew(current)
-    clock.renew(limits)
-  }
-
   private func complete(_ head: RequestHead, _ body: ByteBuffer, _ context: ChannelHandlerContext) {
     let reply = GatewayReply(channel: context.channel, of: connections, to: head, keepsAlive: keepsAlive)
-    let request = GatewayRequest(head: head, body: body, origin: origin.origin(of: head))
+    let request = GatewayRequest(head: head, body: body, origin: terms.origin.origin(of: head))
     state = .answering(reply)
-    deadline = nil
+    deadlines.receive = nil
     guard head.asksForWebSocket else { return handler.handle(request, reply) }
     if let upgrade = handler.upgrade(request, reply) { makeWay(for: upgrade, context) }
   }
@@ -319,7 +349,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   /// Whether no response is in progress and no input is held.
   private var isFree: Bool {
     switch state {
-    case .idle, .receiving: held.isEmpty
+    case .idle, .receiving: input.held.isEmpty
     case .uploading, .answering, .sending, .closing: false
     }
   }
@@ -327,32 +357,32 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   /// Continues with the next request, once the client has read enough of the last response.
   func becomeFree(_ context: ChannelHandlerContext) {
     state = .idle
-    if waiting == 0 { sendDeadline = nil }
+    if waiting == 0 { deadlines.send = nil }
     guard keepsAlive else { return closeWhenSent(context) }
-    hasAnswered = true
+    deadlines.hasAnswered = true
     allow(limits.idleTimeout, context)
     if connections.isDraining { closeIdle(context) }
-    guard !held.isEmpty || owesRead || isHalfClosed else { return }
+    guard !input.held.isEmpty || input.owesRead || input.isHalfClosed else { return }
     // Not directly: this runs inside a write, and the next response may be written at once.
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     context.eventLoop.execute { bound.value.0.takeHeld(bound.value.1) }
   }
 
   private func takeHeld(_ context: ChannelHandlerContext) {
-    while let next = held.first {
+    while let next = input.held.first {
       switch state {
       case .idle, .receiving: break
       case .uploading, .answering, .sending, .closing: return
       }
-      held.removeFirst()
+      input.held.removeFirst()
       switch next {
       case .part(let part): take(part, context)
       case .failure(let error): refuse(error, context)
       }
     }
-    if isHalfClosed, isFree { return closeWhenSent(context) }
-    if owesRead {
-      owesRead = false
+    if input.isHalfClosed, isFree { return closeWhenSent(context) }
+    if input.owesRead {
+      input.owesRead = false
       // Through the handler's own method, because reading may be suspended again.
       read(context: context)
     }

@@ -24,13 +24,13 @@ struct ReceivedBodyTests {
     var moves = StorageMoves()
     for _ in 0..<2000 {
       try channel.writeInbound(RequestPart.body(ByteBuffer(string: "b")))
-      moves.look(at: handler.receivedBody)
+      moves.look(at: handler.input.body)
     }
     // The storage doubles when it is full.
     #expect(moves.count <= 2)
     try channel.writeInbound(RequestPart.end)
     #expect(received.bodies == [String(repeating: "a", count: 10_000) + String(repeating: "b", count: 2000)])
-    #expect(handler.receivedBody.readableBytes == 0)
+    #expect(handler.input.body.readableBytes == 0)
     _ = try? channel.finish(acceptAlreadyClosed: true)
   }
 

@@ -316,7 +316,7 @@ struct UploadFormTests {
     @Sendable func isSuspended() async throws -> Bool {
       try await connection.channel.testingEventLoop.executeInContext { [channel = connection.channel] in
         channel.read()
-        return handler.value.owesRead
+        return handler.value.input.owesRead
       }
     }
     #expect(try await !isSuspended())
