@@ -24,12 +24,46 @@ internal import Glibc
     case refused(TransportError)
   }
 
+  private struct State: ~Copyable {
+    var exchange: HTTP1Exchange?
+    var reader: ResponseReader
+    /// How many bytes of head and body were sent.
+    var sent = 0
+    /// Whether sending failed. A response may have arrived nevertheless.
+    var sendingFailed = false
+    var waitsToSend = false
+    var isPaused = false
+    /// Whether the last bytes that arrived were the end of the response.
+    var isExact = true
+    /// Head and body in one buffer, over TLS: after a wait, OpenSSL must get the same buffer again.
+    var joined: [UInt8]?
+    var receivedBytes = 0
+
+    init(_ limits: HTTP1Limits) { reader = ResponseReader(limits: limits) }
+
+    mutating func begin(_ exchange: HTTP1Exchange) {
+      self.exchange = exchange
+      (sent, sendingFailed, isPaused, isExact) = (0, false, false, true)
+      reader.begin(isHead: exchange.isHead)
+    }
+
+    mutating func end() {
+      exchange?.connection = nil
+      exchange = nil
+      joined = nil
+      isPaused = false
+    }
+
+    var isWhollySent: Bool { exchange.map { sent == $0.head.count + $0.body.count } ?? false }
+
+    /// Whether the next exchange may use the connection.
+    var isReusable: Bool { reader.isReusable && isExact && !waitsToSend && !sendingFailed && isWhollySent }
+  }
+
   let easy: EasyHandle
   let origin: HTTP1Origin
   /// Valid once the connection is open.
   private(set) var socket: Int32 = -1
-  /// The running exchange; nil while the connection is idle.
-  @safe @exclusivity(unchecked) private(set) var exchange: HTTP1Exchange?
   /// When the last exchange ended, in nanoseconds of the monotonic clock.
   var idleSince: UInt64 = 0
   /// The number of the loop's waits when the last exchange ended.
@@ -37,19 +71,7 @@ internal import Glibc
   /// Whether the connection has been idle.
   var isKept = false
 
-  @safe @exclusivity(unchecked) private var reader: ResponseReader
-  /// How many bytes of head and body were sent.
-  @safe @exclusivity(unchecked) private var sent = 0
-  /// Whether sending failed. A response may have arrived nevertheless.
-  private var sendingFailed = false
-  /// Whether the loop waits until the socket takes more bytes.
-  @safe @exclusivity(unchecked) private(set) var waitsToSend = false
-  /// Whether nothing is received because the consumer is slow.
-  @safe @exclusivity(unchecked) private(set) var isPaused = false
-  private var isExact = true
-  /// Head and body in one buffer, over TLS: after a wait, OpenSSL must get the same buffer again.
-  @safe @exclusivity(unchecked) private var joined: [UInt8]?
-  @safe @exclusivity(unchecked) private var receivedBytes = 0
+  @safe @exclusivity(unchecked) private var state: State
 
   /// After this many reads, other sockets have their turn.
   private static let readsPerTurn = 16
@@ -59,7 +81,7 @@ internal import Glibc
   init(_ easy: EasyHandle, to origin: HTTP1Origin, limits: HTTP1Limits) {
     self.easy = easy
     self.origin = origin
-    reader = ResponseReader(limits: limits)
+    state = State(limits)
   }
 
   /// Takes the socket that libcurl has connected. Returns false if there is none.
@@ -74,13 +96,20 @@ internal import Glibc
     return isTLS ? isQuiet : true
   }
 
+  /// The running exchange; nil while the connection is idle.
+  var exchange: HTTP1Exchange? { state.exchange }
+  /// Whether the loop waits until the socket takes more bytes.
+  var waitsToSend: Bool { state.waitsToSend }
+  /// Whether nothing is received because the consumer is slow.
+  var isPaused: Bool { state.isPaused }
+
   private var isTLS: Bool { origin.isTLS }
 
   /// Whether any byte of the response has arrived.
-  var responseBegan: Bool { reader.hasBytes }
+  var responseBegan: Bool { state.reader.hasBytes }
 
   /// Whether the next exchange may use the connection, once ``Progress/complete`` was returned.
-  var isReusable: Bool { reader.isReusable && isExact && !waitsToSend && !sendingFailed && isWhollySent }
+  var isReusable: Bool { state.isReusable }
 
   /// Whether an idle connection is still open and its server has sent nothing.
   var isQuiet: Bool {
@@ -95,22 +124,15 @@ internal import Glibc
 
   /// Begins to send a request.
   func begin(_ exchange: HTTP1Exchange, buffer: UnsafeMutableRawBufferPointer) -> Progress {
-    self.exchange = exchange
     exchange.connection = self
     exchange.isOnKeptConnection = isKept
     exchange.wasSent = false
-    (sent, sendingFailed, isPaused, isExact) = (0, false, false, true)
-    reader.begin(isHead: exchange.isHead)
+    state.begin(exchange)
     return unsafe send(exchange, buffer)
   }
 
   /// Releases the exchange.
-  func end() {
-    exchange?.connection = nil
-    exchange = nil
-    joined = nil
-    isPaused = false
-  }
+  func end() { state.end() }
 
   /// Sends and receives as much as possible.
   func proceed(canSend: Bool, canReceive: Bool, buffer: UnsafeMutableRawBufferPointer) -> Progress {
@@ -125,35 +147,33 @@ internal import Glibc
 
   /// Continues to receive after a pause.
   func resume(buffer: UnsafeMutableRawBufferPointer) -> Progress {
-    isPaused = false
+    state.isPaused = false
     return unsafe proceed(canSend: false, canReceive: true, buffer: buffer)
   }
 
   // MARK: Sending
 
-  private var isWhollySent: Bool { exchange.map { sent == $0.head.count + $0.body.count } ?? false }
-
   private func send(_ exchange: HTTP1Exchange, _ buffer: UnsafeMutableRawBufferPointer) -> Progress {
     let headCount = exchange.head.count
     let total = headCount + exchange.body.count
-    waitsToSend = false
-    while sent < total {
+    state.waitsToSend = false
+    while state.sent < total {
       let count = unsafe exchange.head.withUnsafeBytes { head in
         unsafe exchange.body.withUnsafeBytes { body in
           unsafe send(
-            UnsafeRawBufferPointer(rebasing: head[min(sent, headCount)...]),
-            UnsafeRawBufferPointer(rebasing: body[max(sent - headCount, 0)...]))
+            UnsafeRawBufferPointer(rebasing: head[min(state.sent, headCount)...]),
+            UnsafeRawBufferPointer(rebasing: body[max(state.sent - headCount, 0)...]))
         }
       }
       guard let count else {
-        sendingFailed = true
+        state.sendingFailed = true
         return unsafe receiveAfterFailure(exchange, buffer)
       }
       guard count > 0 else {
-        waitsToSend = true
+        state.waitsToSend = true
         return .running
       }
-      sent += count
+      state.sent += count
       exchange.wasSent = true
     }
     return .running
@@ -163,9 +183,9 @@ internal import Glibc
   private func receiveAfterFailure(_ exchange: HTTP1Exchange, _ buffer: UnsafeMutableRawBufferPointer) -> Progress {
     // The end of the connection is found once the consumer goes on.
     if isPaused { return .running }
-    let received = receivedBytes
+    let received = state.receivedBytes
     let progress = unsafe receive(for: exchange, buffer)
-    if case .running = progress, receivedBytes == received { return .lost(failureText("sending failed")) }
+    if case .running = progress, state.receivedBytes == received { return .lost(failureText("sending failed")) }
     return progress
   }
 
@@ -191,8 +211,8 @@ internal import Glibc
     // After a wait, some records may have been sent although OpenSSL reports none.
     exchange?.wasSent = true
     if unsafe !head.isEmpty, unsafe !body.isEmpty, body.count <= Self.joinedBytes {
-      let bytes = unsafe joined ?? [UInt8](head) + [UInt8](body)
-      joined = bytes
+      let bytes = unsafe state.joined ?? [UInt8](head) + [UInt8](body)
+      state.joined = bytes
       code = unsafe curl_easy_send(easy.handle, bytes, bytes.count, &count)
     } else {
       let part = unsafe head.isEmpty ? body : head
@@ -200,7 +220,7 @@ internal import Glibc
     }
     switch code {
     case CURLE_OK:
-      joined = nil
+      state.joined = nil
       return count
     case CURLE_AGAIN: return 0
     default: return nil
@@ -223,7 +243,7 @@ internal import Glibc
       case .failure(let reason): return .lost(reason)
       case .end: return connectionEnded(exchange)
       case .bytes(let count):
-        receivedBytes &+= count
+        state.receivedBytes &+= count
         if let progress = unsafe take(UnsafeRawBufferPointer(rebasing: buffer[..<count]), for: exchange) { return progress }
         if isPaused || (!isTLS && count < buffer.count) { return .running }
       }
@@ -256,17 +276,17 @@ internal import Glibc
     var position = 0
     while true {
       let event: ResponseReader.Event
-      do throws(HTTP1Error) { event = try reader.next(span, &position) } catch { return .unreadable(error) }
+      do throws(HTTP1Error) { event = try state.reader.next(span, &position) } catch { return .unreadable(error) }
       do throws(TransportError) {
         switch event {
         case .needsBytes: return nil
         case .interim: break
-        case .head: try exchange.headArrived(reader)
+        case .head: try exchange.headArrived(state.reader)
         case .body(let range):
-          if unsafe try !exchange.bodyArrived(UnsafeRawBufferPointer(rebasing: bytes[range])) { isPaused = true }
+          if unsafe try !exchange.bodyArrived(UnsafeRawBufferPointer(rebasing: bytes[range])) { state.isPaused = true }
         case .end:
           try exchange.checkBodyIsComplete()
-          isExact = position == bytes.count
+          state.isExact = position == bytes.count
           return .complete
         }
       } catch {
@@ -276,8 +296,8 @@ internal import Glibc
   }
 
   private func connectionEnded(_ exchange: HTTP1Exchange) -> Progress {
-    guard reader.hasBytes else { return .lost("it ended before a response") }
-    do throws(HTTP1Error) { try reader.connectionEnded() } catch { return .unreadable(error) }
+    guard state.reader.hasBytes else { return .lost("it ended before a response") }
+    do throws(HTTP1Error) { try state.reader.connectionEnded() } catch { return .unreadable(error) }
     do throws(TransportError) { try exchange.checkBodyIsComplete() } catch { return .refused(error) }
     return .complete
   }
