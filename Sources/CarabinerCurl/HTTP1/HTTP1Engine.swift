@@ -29,6 +29,33 @@ internal import FoundationEssentials
   /// The number of bytes that are received at once.
   private static let bufferBytes = 32 << 10
 
+  private struct State: ~Copyable {
+    var origins: [String: HTTP1Origin] = [:]
+    var lastURL = ""
+    var lastAddress: HTTP1Address?
+    /// The running exchanges, waiting ones included. Each knows its index.
+    var exchanges: [HTTP1Exchange] = []
+    /// The open connections by descriptor.
+    var connections: [HTTP1Connection?] = []
+    /// The connections that libcurl is opening, by the address of the easy handle.
+    var opening: [UInt: HTTP1Connection] = [:]
+    /// The sockets that libcurl waits for, to open connections.
+    var openingSockets: Set<Int32> = []
+    var idleCount = 0
+    /// The writers of exchanges that have ended. Their memory is used again.
+    var spareWriters: [MessageWriter] = []
+    /// When ``checkTimes(in:)`` must be called, in nanoseconds of the monotonic clock.
+    var nextCheck = UInt64.max
+
+    mutating func address(_ url: String) -> HTTP1Address? {
+      if url != lastURL { (lastURL, lastAddress) = (url, HTTP1Address(url)) }
+      return lastAddress
+    }
+
+    /// Has the times checked at this time or earlier.
+    mutating func check(at time: UInt64) { nextCheck = min(nextCheck, time) }
+  }
+
   private let configuration: CurlTransport.Configuration
   private let poll: Poll
   /// Opens and closes connections, and does nothing else: a transfer of libcurl must not count them, wait for them or close them.
@@ -39,22 +66,7 @@ internal import FoundationEssentials
   private let limits: HTTP1Limits
   private let buffer: UnsafeMutableRawBufferPointer
 
-  @safe @exclusivity(unchecked) private var origins: [String: HTTP1Origin] = [:]
-  @safe @exclusivity(unchecked) private var lastURL = ""
-  @safe @exclusivity(unchecked) private var lastAddress: HTTP1Address?
-  /// The running exchanges, waiting ones included. Each knows its index.
-  @safe @exclusivity(unchecked) private var exchanges: [HTTP1Exchange] = []
-  /// The open connections by descriptor.
-  @safe @exclusivity(unchecked) private var connections: [HTTP1Connection?] = []
-  /// The connections that libcurl is opening, by the address of the easy handle.
-  @safe @exclusivity(unchecked) private var opening: [UInt: HTTP1Connection] = [:]
-  /// The sockets that libcurl waits for, to open connections.
-  @safe @exclusivity(unchecked) private var openingSockets: Set<Int32> = []
-  @safe @exclusivity(unchecked) private var idleCount = 0
-  /// The writers of exchanges that have ended. Their memory is used again.
-  @safe @exclusivity(unchecked) private var spareWriters: [MessageWriter] = []
-  /// When ``checkTimes(in:)`` must be called, in nanoseconds of the monotonic clock.
-  @safe @exclusivity(unchecked) private var nextCheck = UInt64.max
+  @safe @exclusivity(unchecked) private var state = State()
 
   /// - Parameter configuration: Its proxy must be ``CurlTransport/Configuration/Proxy/none``.
   init(_ configuration: CurlTransport.Configuration, poll: Poll, counters: TransportCounters) throws {
@@ -70,14 +82,14 @@ internal import FoundationEssentials
     self.limits = limits
     unsafe buffer = .allocate(byteCount: Self.bufferBytes, alignment: 16)
     unsafe multi.onSocket = { [unowned self] _, socket, isWatched in
-      if isWatched { openingSockets.insert(socket) } else { openingSockets.remove(socket) }
+      if isWatched { state.openingSockets.insert(socket) } else { state.openingSockets.remove(socket) }
     }
   }
 
   deinit { unsafe buffer.deallocate() }
 
   /// The number of running exchanges.
-  var exchangeCount: Int { exchanges.count }
+  var exchangeCount: Int { state.exchanges.count }
 
   // MARK: Requests
 
@@ -99,13 +111,15 @@ internal import FoundationEssentials
     case .data, nil: break
     case .segmented, .streamed: return .curl(nil)
     }
-    guard let address = address(request.url.absoluteString), let origin = origin(address, at: server) else { return .curl(nil) }
+    guard let address = state.address(request.url.absoluteString), let origin = origin(address, at: server) else {
+      return .curl(nil)
+    }
     switch origin.version {
     case .unknown: return .curl(origin)
     case .other: return .curl(nil)
     case .http1: break
     }
-    var writer = spareWriters.popLast() ?? MessageWriter()
+    var writer = state.spareWriters.popLast() ?? MessageWriter()
     let bodyLength = request.body?.length ?? (request.httpMethod == "POST" ? 0 : nil)
     guard try head.write(request, to: address, bodyLength: bodyLength, into: &writer) else { return .curl(nil) }
     return .engine(
@@ -113,30 +127,25 @@ internal import FoundationEssentials
         request, head: writer, decodes: head.decodes(request), origin: origin, timeout: timeout, limits: exchangeLimits))
   }
 
-  private func address(_ url: String) -> HTTP1Address? {
-    if url != lastURL { (lastURL, lastAddress) = (url, HTTP1Address(url)) }
-    return lastAddress
-  }
-
   private func origin(_ address: HTTP1Address, at server: String?) -> HTTP1Origin? {
     let key = server.map { "\(address.origin) \($0)" } ?? address.origin
-    if let origin = origins[key] { return origin }
-    if origins.count >= Self.maximumOrigins {
-      origins = origins.filter { !$0.value.isUnused }
-      guard origins.count < Self.maximumOrigins else { return nil }
+    if let origin = state.origins[key] { return origin }
+    if state.origins.count >= Self.maximumOrigins {
+      state.origins = state.origins.filter { !$0.value.isUnused }
+      guard state.origins.count < Self.maximumOrigins else { return nil }
     }
     let origin = HTTP1Origin(address, at: server, offersHTTP2: configuration.allowsHTTP2)
-    origins[key] = origin
+    state.origins[key] = origin
     return origin
   }
 
   /// Starts an exchange.
   func start(_ exchange: HTTP1Exchange) {
     counters.requestBegan()
-    exchange.place = exchanges.count
-    exchanges.append(exchange)
-    nextCheck = min(nextCheck, exchange.deadline)
-    exchange.origin.append(exchange)
+    exchange.place = state.exchanges.count
+    state.exchanges.append(exchange)
+    state.check(at: exchange.deadline)
+    exchange.origin.waiting.append(exchange)
     serve(exchange.origin)
   }
 
@@ -155,16 +164,16 @@ internal import FoundationEssentials
 
   /// Ends all exchanges and closes all connections.
   func abortAll(_ error: TransportError) {
-    while let exchange = exchanges.last {
+    while let exchange = state.exchanges.last {
       exchange.connection?.end()
       finish(exchange, .failure(error))
     }
-    for connection in connections.compactMap(\.self) { close(connection) }
-    for connection in opening.values { multi.remove(connection.easy) }
-    opening = [:]
-    for origin in origins.values { origin.removeAll() }
-    origins = [:]
-    idleCount = 0
+    for connection in state.connections.compactMap(\.self) { close(connection) }
+    for connection in state.opening.values { multi.remove(connection.easy) }
+    state.opening = [:]
+    for origin in state.origins.values { origin.removeAll() }
+    state.origins = [:]
+    state.idleCount = 0
   }
 
   /// Frees libcurl's handle. All connections must have been closed.
@@ -174,15 +183,15 @@ internal import FoundationEssentials
 
   /// Gives connections to the exchanges that wait, and opens more if there are too few.
   private func serve(_ origin: HTTP1Origin) {
-    while let exchange = origin.nextWaiting {
+    while let exchange = origin.waiting.peek() {
       if !exchange.needsNewConnection, let connection = takeIdle(origin) {
-        begin(origin.takeWaiting(), on: connection)
+        begin(origin.waiting.take(), on: connection)
         continue
       }
-      guard origin.connecting.count < origin.waitingCount else { return }
+      guard origin.connections.opening.count < origin.waiting.count else { return }
       let maximum = configuration.maximumConnectionsPerHost
-      if maximum > 0, origin.connectionCount >= maximum {
-        guard let connection = origin.idle.first else { return }
+      if maximum > 0, origin.connections.count >= maximum {
+        guard let connection = origin.connections.idle.first else { return }
         removeIdle(connection)
       }
       open(origin)
@@ -190,8 +199,8 @@ internal import FoundationEssentials
   }
 
   private func takeIdle(_ origin: HTTP1Origin) -> HTTP1Connection? {
-    while let connection = origin.idle.popLast() {
-      idleCount -= 1
+    while let connection = origin.connections.idle.popLast() {
+      state.idleCount -= 1
       let idle = MonotonicTime.now - connection.idleSince
       if idle < Self.idleTime, isOpen(connection, idleFor: idle) { return connection }
       close(connection)
@@ -213,30 +222,30 @@ internal import FoundationEssentials
       let easy = try EasyHandle(configuration)
       let connection = HTTP1Connection(easy, to: origin, limits: limits)
       easy.prepareConnection(to: origin.url, at: origin.server)
-      origin.connecting.append(connection)
-      origin.connectionCount += 1
-      unsafe opening[UInt(bitPattern: easy.handle)] = connection
+      origin.connections.opening.append(connection)
+      origin.connections.count += 1
+      unsafe state.opening[UInt(bitPattern: easy.handle)] = connection
       if !multi.add(easy) { unsafe opened(easy.handle, CURLE_FAILED_INIT) }
     } catch {
-      if let exchange = origin.takeWaiting() { finish(exchange, .failure(error)) }
+      if let exchange = origin.waiting.take() { finish(exchange, .failure(error)) }
     }
   }
 
   /// Takes the connections that libcurl has opened, or failed to open.
   func collectOpened() {
-    guard !opening.isEmpty else { return }
+    guard !state.opening.isEmpty else { return }
     var code = CURLE_OK
     while let easy = unsafe multi.nextFinished(&code) { unsafe opened(easy, code) }
   }
 
   private func opened(_ easy: UnsafeMutableRawPointer, _ code: CURLcode) {
-    guard let connection = opening.removeValue(forKey: UInt(bitPattern: easy)) else { return }
+    guard let connection = state.opening.removeValue(forKey: UInt(bitPattern: easy)) else { return }
     let origin = connection.origin
-    origin.connecting.removeAll { $0 === connection }
+    origin.connections.opening.removeAll { $0 === connection }
     guard code == CURLE_OK, connection.opened() else {
-      origin.connectionCount -= 1
+      origin.connections.count -= 1
       // The others that are being opened may succeed.
-      if origin.waitingCount > origin.connecting.count, let exchange = origin.takeWaiting() {
+      if origin.waiting.count > origin.connections.opening.count, let exchange = origin.waiting.take() {
         let failure = CurlFailure(
           code == CURLE_OK ? CURLE_GOT_NOTHING : code, of: connection.easy, request: exchange.request, isHeadComplete: false)
         finish(exchange, .failure(failure.error(sent: false, began: false)))
@@ -245,9 +254,10 @@ internal import FoundationEssentials
       return serve(origin)
     }
     let index = Int(connection.socket)
-    if index >= connections.count { connections.append(contentsOf: repeatElement(nil, count: index + 1 - connections.count)) }
-    connections[index] = connection
-    if let exchange = origin.takeWaiting() {
+    let missing = index + 1 - state.connections.count
+    if missing > 0 { state.connections.append(contentsOf: repeatElement(nil, count: missing)) }
+    state.connections[index] = connection
+    if let exchange = origin.waiting.take() {
       begin(exchange, on: connection)
     } else {
       keep(connection)
@@ -272,25 +282,25 @@ internal import FoundationEssentials
     connection.isKept = true
     connection.idleSince = MonotonicTime.now
     connection.idleSinceWait = poll.begunWaits
-    connection.origin.idle.append(connection)
-    idleCount += 1
+    connection.origin.connections.idle.append(connection)
+    state.idleCount += 1
     watch(connection)
-    nextCheck = min(nextCheck, connection.idleSince + Self.idleTime)
-    guard idleCount > Self.maximumIdleConnections else { return }
-    let oldest = origins.values.compactMap(\.idle.first).min { $0.idleSince < $1.idleSince }
+    state.check(at: connection.idleSince + Self.idleTime)
+    guard state.idleCount > Self.maximumIdleConnections else { return }
+    let oldest = state.origins.values.compactMap { $0.connections.idle.first }.min { $0.idleSince < $1.idleSince }
     if let oldest { removeIdle(oldest) }
   }
 
   private func removeIdle(_ connection: HTTP1Connection) {
-    guard let index = connection.origin.idle.firstIndex(where: { $0 === connection }) else { return }
-    connection.origin.idle.remove(at: index)
-    idleCount -= 1
+    guard let index = connection.origin.connections.idle.firstIndex(where: { $0 === connection }) else { return }
+    connection.origin.connections.idle.remove(at: index)
+    state.idleCount -= 1
     close(connection)
   }
 
   private func close(_ connection: HTTP1Connection) {
-    connections[Int(connection.socket)] = nil
-    connection.origin.connectionCount -= 1
+    state.connections[Int(connection.socket)] = nil
+    connection.origin.connections.count -= 1
     multi.remove(connection.easy)
   }
 
@@ -301,8 +311,8 @@ internal import FoundationEssentials
   /// - Returns: Whether the socket is one of the engine.
   func socketReady(_ event: Poll.Event) -> Bool {
     let index = Int(event.descriptor)
-    guard index < connections.count, let connection = connections[index] else {
-      guard openingSockets.contains(event.descriptor) else { return false }
+    guard index < state.connections.count, let connection = state.connections[index] else {
+      guard state.openingSockets.contains(event.descriptor) else { return false }
       multi.socketReady(event)
       return true
     }
@@ -352,7 +362,7 @@ internal import FoundationEssentials
     }
     exchange.repeats += 1
     exchange.needsNewConnection = true
-    exchange.origin.append(exchange)
+    exchange.origin.waiting.append(exchange)
     serve(exchange.origin)
   }
 
@@ -364,11 +374,11 @@ internal import FoundationEssentials
       connection.end()
       close(connection)
     } else {
-      origin.remove(exchange)
+      origin.waiting.remove(exchange)
       // Otherwise clients that give up early would make connections without limit.
-      while origin.connecting.count > origin.waitingCount, let connection = origin.connecting.popLast() {
-        unsafe opening[UInt(bitPattern: connection.easy.handle)] = nil
-        origin.connectionCount -= 1
+      while origin.connections.opening.count > origin.waiting.count, let connection = origin.connections.opening.popLast() {
+        unsafe state.opening[UInt(bitPattern: connection.easy.handle)] = nil
+        origin.connections.count -= 1
         multi.remove(connection.easy)
       }
     }
@@ -378,39 +388,39 @@ internal import FoundationEssentials
 
   /// Removes an exchange from the list; the last one moves to its index.
   private func finish(_ exchange: HTTP1Exchange, _ result: Result<Void, any Error>) {
-    guard let place = exchange.place, let last = exchanges.popLast() else { return }
+    guard let place = exchange.place, let last = state.exchanges.popLast() else { return }
     counters.requestEnded(onKeptConnection: exchange.isOnKeptConnection)
     if last !== exchange {
-      exchanges[place] = last
+      state.exchanges[place] = last
       last.place = place
     }
     exchange.place = nil
     exchange.end(result)
-    if spareWriters.count < Self.maximumSpareWriters, exchange.head.count <= Self.maximumSpareBytes {
-      spareWriters.append(exchange.takeHead())
+    if state.spareWriters.count < Self.maximumSpareWriters, exchange.head.count <= Self.maximumSpareBytes {
+      state.spareWriters.append(exchange.takeHead())
     }
   }
 
   // MARK: Time
 
   /// When ``checkTimes()`` must be called, in nanoseconds of the monotonic clock.
-  var due: UInt64 { min(nextCheck, multi.due) }
+  var due: UInt64 { min(state.nextCheck, multi.due) }
 
   /// Ends exchanges whose deadline is over, and closes connections that have been idle for long.
   ///
   /// The next time is computed only here. An exchange that ends earlier leaves a time at which nothing is due.
   func checkTimes() {
     multi.timeoutIfDue()
-    guard nextCheck != .max else { return }
+    guard state.nextCheck != .max else { return }
     let now = MonotonicTime.now
-    guard nextCheck <= now else { return }
-    for exchange in exchanges where exchange.deadline <= now { stop(exchange, .failure(exchange.timedOut)) }
-    for origin in origins.values {
-      while let connection = origin.idle.first, connection.idleSince + Self.idleTime <= now { removeIdle(connection) }
+    guard state.nextCheck <= now else { return }
+    for exchange in state.exchanges where exchange.deadline <= now { stop(exchange, .failure(exchange.timedOut)) }
+    for origin in state.origins.values {
+      while let connection = origin.connections.idle.first, connection.idleSince + Self.idleTime <= now { removeIdle(connection) }
     }
-    nextCheck = exchanges.reduce(.max) { min($0, $1.deadline) }
-    for origin in origins.values {
-      if let connection = origin.idle.first { nextCheck = min(nextCheck, connection.idleSince + Self.idleTime) }
+    state.nextCheck = state.exchanges.reduce(.max) { min($0, $1.deadline) }
+    for origin in state.origins.values {
+      if let connection = origin.connections.idle.first { state.check(at: connection.idleSince + Self.idleTime) }
     }
   }
 }

@@ -12,6 +12,15 @@ final class HTTP1Origin: @unchecked Sendable {
     case other
   }
 
+  struct Connections: ~Copyable {
+    /// The last one became idle last.
+    var idle: [HTTP1Connection] = []
+    /// The connections that libcurl is opening.
+    var opening: [HTTP1Connection] = []
+    /// The number of all connections: idle, being opened, and in use.
+    var count = 0
+  }
+
   /// The URL that libcurl connects to.
   let url: String
   /// The IP address of the server; nil to look up the host name.
@@ -19,18 +28,8 @@ final class HTTP1Origin: @unchecked Sendable {
   let isTLS: Bool
   @safe @exclusivity(unchecked) private(set) var version: Version
 
-  /// The idle connections. The last one became idle last.
-  @safe @exclusivity(unchecked) var idle: [HTTP1Connection] = []
-  /// The connections that libcurl is opening.
-  @safe @exclusivity(unchecked) var connecting: [HTTP1Connection] = []
-  /// The number of all connections: idle, being opened, and in use.
-  @safe @exclusivity(unchecked) var connectionCount = 0
-  /// Nil where an exchange was taken.
-  @safe @exclusivity(unchecked) private var waiting: [HTTP1Exchange?] = []
-  /// The index of the first exchange that may wait.
-  @safe @exclusivity(unchecked) private var firstWaiting = 0
-  /// The number of exchanges that wait. Those that were aborted are removed later.
-  @safe @exclusivity(unchecked) private(set) var waitingCount = 0
+  @safe @exclusivity(unchecked) var connections = Connections()
+  @safe @exclusivity(unchecked) var waiting = HTTP1WaitingExchanges()
 
   init(_ address: HTTP1Address, at server: String? = nil, offersHTTP2: Bool) {
     self.server = server
@@ -46,58 +45,12 @@ final class HTTP1Origin: @unchecked Sendable {
   }
 
   /// Whether nothing is lost if the origin is forgotten.
-  var isUnused: Bool { connectionCount == 0 && waitingCount == 0 }
-
-  // MARK: Waiting exchanges
-
-  var nextWaiting: HTTP1Exchange? {
-    while firstWaiting < waiting.count {
-      if let exchange = waiting[firstWaiting], exchange.isWaiting { return exchange }
-      firstWaiting += 1
-    }
-    waiting.removeAll(keepingCapacity: true)
-    firstWaiting = 0
-    return nil
-  }
-
-  func append(_ exchange: HTTP1Exchange) {
-    exchange.isWaiting = true
-    waiting.append(exchange)
-    waitingCount += 1
-  }
-
-  func takeWaiting() -> HTTP1Exchange? {
-    guard let exchange = nextWaiting else { return nil }
-    exchange.isWaiting = false
-    waiting[firstWaiting] = nil
-    firstWaiting += 1
-    waitingCount -= 1
-    compactWaiting()
-    return exchange
-  }
-
-  /// Removes an exchange that was aborted.
-  func remove(_ exchange: HTTP1Exchange) {
-    guard exchange.isWaiting else { return }
-    exchange.isWaiting = false
-    waitingCount -= 1
-    compactWaiting()
-  }
+  var isUnused: Bool { connections.count == 0 && waiting.count == 0 }
 
   /// Forgets all connections and exchanges, which hold the origin.
   func removeAll() {
-    idle = []
-    connecting = []
-    waiting = []
-    (firstWaiting, waitingCount) = (0, 0)
-  }
-
-  /// Up to this many finished entries are kept.
-  private static let wastedEntries = 64
-
-  private func compactWaiting() {
-    guard waiting.count - waitingCount > max(Self.wastedEntries, waitingCount) else { return }
-    waiting.removeAll { $0?.isWaiting != true }
-    firstWaiting = 0
+    connections.idle = []
+    connections.opening = []
+    waiting = HTTP1WaitingExchanges()
   }
 }
