@@ -16,15 +16,17 @@ public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
     wireOptions: WireOptions = WireOptions(), context: RequestContext = RequestContext()
   ) {
     parts = Parts(
-      graphQLEndpoint: endpoint, operation: operation, additionalHeaders: additionalHeaders, fetchBehavior: fetchBehavior,
-      writeResultsToCache: writeResultsToCache, requestTimeout: requestTimeout, wireOptions: wireOptions)
-    if !operation.extensions.isEmpty { parts.wireOverrides.extensions = operation.extensions }
+      operation,
+      JSONRequestSettings(
+        graphQLEndpoint: endpoint, additionalHeaders: additionalHeaders, fetchBehavior: fetchBehavior,
+        writeResultsToCache: writeResultsToCache, requestTimeout: requestTimeout, wireOptions: wireOptions))
+    if !operation.extensions.isEmpty { parts.settings.wireOverrides.extensions = operation.extensions }
     self.context = context
   }
 
   public var graphQLEndpoint: URL {
-    get { parts.graphQLEndpoint }
-    set { own().graphQLEndpoint = newValue }
+    get { parts.settings.graphQLEndpoint }
+    set { own().settings.graphQLEndpoint = newValue }
   }
 
   public var operation: Operation {
@@ -33,38 +35,38 @@ public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
   }
 
   public var additionalHeaders: HTTPHeaders {
-    get { parts.additionalHeaders }
-    set { own().additionalHeaders = newValue }
+    get { parts.settings.additionalHeaders }
+    set { own().settings.additionalHeaders = newValue }
   }
 
   public var fetchBehavior: FetchBehavior {
-    get { parts.fetchBehavior }
-    set { own().fetchBehavior = newValue }
+    get { parts.settings.fetchBehavior }
+    set { own().settings.fetchBehavior = newValue }
   }
 
   public var writeResultsToCache: Bool {
-    get { parts.writeResultsToCache }
-    set { own().writeResultsToCache = newValue }
+    get { parts.settings.writeResultsToCache }
+    set { own().settings.writeResultsToCache = newValue }
   }
 
   public var requestTimeout: TimeInterval? {
-    get { parts.requestTimeout }
-    set { own().requestTimeout = newValue }
+    get { parts.settings.requestTimeout }
+    set { own().settings.requestTimeout = newValue }
   }
 
   public var wireOverrides: WireOverrides {
-    get { parts.wireOverrides }
-    set { own().wireOverrides = newValue }
+    get { parts.settings.wireOverrides }
+    set { own().settings.wireOverrides = newValue }
   }
 
   public var wireOptions: WireOptions {
-    get { parts.wireOptions }
-    set { own().wireOptions = newValue }
+    get { parts.settings.wireOptions }
+    set { own().settings.wireOptions = newValue }
   }
 
   /// The parts, copied first if they are shared.
   private mutating func own() -> Parts {
-    if !isKnownUniquelyReferenced(&parts) { parts = Parts(parts) }
+    if !isKnownUniquelyReferenced(&parts) { parts = Parts(parts.operation, parts.settings) }
     return parts
   }
 
@@ -72,34 +74,13 @@ public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
     // Written only when uniquely referenced, as in any copy-on-write type. So no access overlaps a write, and the runtime need not
     // check each one.
 
-    @safe @exclusivity(unchecked) var graphQLEndpoint: URL
     @safe @exclusivity(unchecked) var operation: Operation
-    @safe @exclusivity(unchecked) var additionalHeaders: HTTPHeaders
-    @safe @exclusivity(unchecked) var fetchBehavior: FetchBehavior
-    @safe @exclusivity(unchecked) var writeResultsToCache: Bool
-    @safe @exclusivity(unchecked) var requestTimeout: TimeInterval?
-    @safe @exclusivity(unchecked) var wireOptions: WireOptions
-    @safe @exclusivity(unchecked) var wireOverrides = WireOverrides()
+    // Not generic: the metadata of a generic struct would be looked up for each access in code that is not specialized.
+    @safe @exclusivity(unchecked) var settings: JSONRequestSettings
 
-    init(
-      graphQLEndpoint: URL, operation: Operation, additionalHeaders: HTTPHeaders, fetchBehavior: FetchBehavior,
-      writeResultsToCache: Bool, requestTimeout: TimeInterval?, wireOptions: WireOptions
-    ) {
-      self.graphQLEndpoint = graphQLEndpoint
+    init(_ operation: Operation, _ settings: JSONRequestSettings) {
       self.operation = operation
-      self.additionalHeaders = additionalHeaders
-      self.fetchBehavior = fetchBehavior
-      self.writeResultsToCache = writeResultsToCache
-      self.requestTimeout = requestTimeout
-      self.wireOptions = wireOptions
-    }
-
-    convenience init(_ other: Parts) {
-      self.init(
-        graphQLEndpoint: other.graphQLEndpoint, operation: other.operation, additionalHeaders: other.additionalHeaders,
-        fetchBehavior: other.fetchBehavior, writeResultsToCache: other.writeResultsToCache,
-        requestTimeout: other.requestTimeout, wireOptions: other.wireOptions)
-      wireOverrides = other.wireOverrides
+      self.settings = settings
     }
   }
 
@@ -210,6 +191,17 @@ public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
     }
     return extensions.isEmpty ? nil : JSONValue.object(extensions).serialized(sortedKeys: true)
   }
+}
+
+/// All of a request but its operation.
+private struct JSONRequestSettings {
+  var graphQLEndpoint: URL
+  var additionalHeaders: HTTPHeaders
+  var fetchBehavior: FetchBehavior
+  var writeResultsToCache: Bool
+  var requestTimeout: TimeInterval?
+  var wireOptions: WireOptions
+  var wireOverrides = WireOverrides()
 }
 
 extension [UInt8] {
