@@ -9,6 +9,29 @@ private struct ElementLook {
   let made: HookInvocation?
 }
 
+/// The results of the plain calls, for the `async` functions that continue after them.
+private struct PlainCalls: ~Copyable {
+  /// The look at the last element, if ``ResponsePipeline/passes(_:)`` has shown it to the stages and one of them did not let it pass.
+  var look: Result<ElementLook, PluginError>?
+  /// Whether the way in is not over after ``ResponsePipeline/descendPlainly()``.
+  var isUnfinished = false
+  /// The first hook with another outcome than that the request goes on.
+  var unfinished: HookInvocation?
+
+  /// The look, once.
+  mutating func takeLook() throws(PluginError) -> ElementLook? {
+    defer { look = nil }
+    return try look?.get()
+  }
+
+  /// The hook that ended the way in, once.
+  mutating func takeUnfinished() -> HookInvocation? {
+    defer { unfinished = nil }
+    isUnfinished = false
+    return unfinished
+  }
+}
+
 /// A pass with a way back: elements go through the stages in reverse order, and then errors or the end.
 final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, StreamPass, @unchecked Sendable {
   typealias Element = Message.Element
@@ -23,14 +46,7 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, Str
   /// Elements that are ready to go outward. It is mostly empty, and no metadata is needed to destroy an empty array.
   @safe @exclusivity(unchecked) private var ready: ArraySlice<Element> = []
   private var sequence: UInt64 = 0
-  /// The look at the last element, if ``passes(_:)`` has shown it to the stages and one of them did not let it pass.
-  @safe @exclusivity(unchecked) private var begun: ElementLook?
-  /// The error of that look.
-  @safe @exclusivity(unchecked) private var beginError: (any Error)?
-  /// Whether the way in is not over after ``descendPlainly()``.
-  @safe @exclusivity(unchecked) private(set) var isUnfinished = false
-  /// The first hook with another outcome than that the request goes on.
-  @safe @exclusivity(unchecked) private var unfinished: HookInvocation?
+  @safe @exclusivity(unchecked) private var plain = PlainCalls()
   /// The pass of the stage further out, while the chain goes inward.
   @safe @exclusivity(unchecked) var outer: (any StreamPass<Element>)?
 
@@ -53,17 +69,16 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, Str
 
   /// Goes inward as far as plain calls do.
   func descendPlainly() {
-    unfinished = descend()
+    plain.unfinished = descend()
     // Stages further in see baggage in a scope, which needs an `async` function.
-    isUnfinished = unfinished != nil || !call.pass.innerBaggage.isEmpty
+    plain.isUnfinished = plain.unfinished != nil || !call.pass.innerBaggage.isEmpty
   }
 
+  /// Whether the way in is not over after ``descendPlainly()``.
+  var isUnfinished: Bool { plain.isUnfinished }
+
   /// The hook that ended ``descendPlainly()``, once.
-  func takeUnfinished() -> HookInvocation? {
-    defer { unfinished = nil }
-    isUnfinished = false
-    return unfinished
-  }
+  func takeUnfinished() -> HookInvocation? { plain.takeUnfinished() }
 
   /// Goes inward for as long as stages with an outcome do nothing but change headers.
   ///
@@ -122,11 +137,11 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, Str
     do throws(PluginError) {
       let look = try look(at: element, from: depth - 1)
       guard look.made == nil, call.stages.closeSilently(from: depth - 1) == nil else {
-        begun = look
+        plain.look = .success(look)
         return false
       }
     } catch {
-      beginError = error
+      plain.look = .failure(error)
       return false
     }
     inner = nil
@@ -145,7 +160,7 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, Str
           if look.made == nil { return pass(step) }
           guard try await ascend(element, look) else { continue }
         case .last(let element):
-          let look = try begunLook() ?? look(at: element, from: depth - 1)
+          let look = try plain.takeLook() ?? look(at: element, from: depth - 1)
           if look.made == nil, call.stages.closeSilently(from: depth - 1) == nil {
             inner = nil
             return pass(step)
@@ -173,16 +188,6 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, Str
     call.endStep()
     sequence += 1
     noteDelivery()
-  }
-
-  /// The look that ``passes(_:)`` began.
-  private func begunLook() throws -> ElementLook? {
-    if let error = beginError {
-      beginError = nil
-      throw error
-    }
-    defer { begun = nil }
-    return begun
   }
 
   private func noteDelivery() {
