@@ -1,9 +1,9 @@
-package import Glibc
+internal import Glibc
 
 /// The members of a process group, read from /proc.
 package enum ProcessGroup {
   /// The number of live processes in the group, without its leader.
-  static func members(of leader: pid_t) -> Int {
+  static func members(of leader: Int32) -> Int {
     guard let folder = unsafe opendir("/proc") else { return 0 }
     defer { unsafe closedir(folder) }
     var count = 0
@@ -13,14 +13,14 @@ package enum ProcessGroup {
       let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
         unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
       }
-      guard let process = pid_t(name), process != leader, let state = state(of: process) else { continue }
+      guard let process = Int32(name), process != leader, let state = state(of: process) else { continue }
       if state.group == leader, state.letter != "Z" { count += 1 }
     }
     return count
   }
 
   /// The state and the group of a process; nil if the process is gone.
-  package static func state(of process: pid_t) -> (letter: Substring, group: pid_t)? {
+  package static func state(of process: Int32) -> (letter: Substring, group: Int32)? {
     let descriptor = unsafe open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
@@ -29,7 +29,7 @@ package enum ProcessGroup {
     // The program's name is in parentheses and can contain any character, so the fields are counted from the last parenthesis.
     guard count > 0, let end = bytes[..<count].lastIndex(of: UInt8(ascii: ")")) else { return nil }
     let fields = String(decoding: bytes[(end + 1)..<count], as: UTF8.self).split(separator: " ")
-    guard fields.count > 2, let group = pid_t(fields[2]) else { return nil }
+    guard fields.count > 2, let group = Int32(fields[2]) else { return nil }
     return (fields[0], group)
   }
 }

@@ -32,7 +32,7 @@ extension GroupCall {
 
   /// Counts a FAIL and returns its error.
   func failure(_ effects: StagedEffects, _ hook: Hook, at index: Int) -> PluginError {
-    stages.plugin(index).statistics.failures.wrappingAdd(1, ordering: .relaxed)
+    stages.plugin(index).counters.failures.wrappingAdd(1, ordering: .relaxed)
     return effects.error
       ?? PluginError(
         code: .failed, entry: stages.name(index), hook: hook.name,
@@ -45,7 +45,7 @@ extension GroupCall {
   func passOver(_ fault: PluginError, at index: Int) throws -> (verdict: crb_verdict, effects: StagedEffects) {
     let plugin = stages.plugin(index)
     let isCounted = index == stages.countedStage
-    if fault.countsForBreaker, !isCounted { plugin.statistics.faults.wrappingAdd(1, ordering: .relaxed) }
+    if fault.countsForBreaker, !isCounted { plugin.counters.faults.wrappingAdd(1, ordering: .relaxed) }
     stages.unproven.append(index)
     switch plugin.options.onFault {
     case .fail: throw fault
@@ -66,7 +66,7 @@ extension GroupCall {
     guard index != stages.countedStage else { return }
     stages.countedStage = index
     let plugin = stages.plugin(index)
-    plugin.statistics.faults.wrappingAdd(1, ordering: .relaxed)
+    plugin.counters.faults.wrappingAdd(1, ordering: .relaxed)
     stages.unproven.append(index)
     if case .openAfter = plugin.options.onFault { plugin.breaker?.noteFault(pass.shared?.probe(of: plugin.breaker)) }
   }

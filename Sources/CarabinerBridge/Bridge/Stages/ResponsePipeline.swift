@@ -345,7 +345,7 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, Str
           "plugins asked for more than \(shared.limits.maximumRetries) retries of one request; find out why the retries do "
           + "not help, or raise plugin-retries")
     }
-    call.stages.plugin(index).statistics.retries.wrappingAdd(1, ordering: .relaxed)
+    call.stages.plugin(index).counters.retries.wrappingAdd(1, ordering: .relaxed)
     guard effects.retryDelay > 0 else { return }
     let deadline = call.deadline.load(ordering: .relaxed)
     let left = deadline == .max ? UInt64.max : deadline - min(deadline, MonotonicClock.nanoseconds)
