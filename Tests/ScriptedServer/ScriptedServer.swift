@@ -53,6 +53,25 @@ public final class ScriptedServer: Sendable {
     try Thread.start(accept)
   }
 
+  /// Two servers with one port, at 127.0.0.1 and 127.0.0.2. A port may be free at one of the addresses only, so several are tried.
+  ///
+  /// - Parameter start: Starts the server of a host on a port; 0 for a free one.
+  /// - Throws: ``SocketFailure`` if no port of a hundred is free at both.
+  public static func pair(
+    _ start: (_ host: UInt8, _ port: Int) throws -> ScriptedServer
+  ) throws -> (first: ScriptedServer, second: ScriptedServer) {
+    var refused: [ScriptedServer] = []
+    while true {
+      let first = try start(1, 0)
+      do {
+        return (first, try start(2, first.port))
+      } catch let failure as SocketFailure where failure.code == EADDRINUSE && refused.count < 99 {
+        // It keeps its port until another one is found.
+        refused.append(first)
+      }
+    }
+  }
+
   deinit {
     listener.stop()
     ledger.hangUp()

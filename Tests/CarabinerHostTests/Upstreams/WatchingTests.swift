@@ -80,12 +80,13 @@ struct WatchingTests {
     "new requests reach the new address of a name, no request fails, and a failed lookup keeps the last address",
     .rule("gateway.2"))
   func names() async throws {
-    let first = try Upstreams.answering(body: #"{"data":{"a":1}}"#)
-    let second = try ScriptedServer(
-      host: 2, port: first.port,
-      ScriptedServer.answering { _, peer in
-        try peer.respond(headers: "Content-Type: application/json\r\n", body: #"{"data":{"a":2}}"#)
-      })
+    let (first, second) = try ScriptedServer.pair { host, port in
+      try ScriptedServer(
+        host: host, port: port,
+        ScriptedServer.answering { _, peer in
+          try peer.respond(headers: "Content-Type: application/json\r\n", body: #"{"data":{"a":\#(host)}}"#)
+        })
+    }
     let answer = Changing("127.0.0.1")
     let settings = upstream(port: first.port)
     let transport = try CurlTransport()

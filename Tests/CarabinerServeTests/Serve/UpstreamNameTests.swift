@@ -9,7 +9,7 @@ struct UpstreamNameTests {
   /// Whether a program can get a file of names of its own: root, in a mount namespace.
   private static let canMount = geteuid() == 0 && FileManager.default.isExecutableFile(atPath: "/usr/bin/unshare")
 
-  private func upstream(host: UInt8, port: Int = 0) throws -> ScriptedServer {
+  private func upstream(host: UInt8, port: Int) throws -> ScriptedServer {
     try ScriptedServer(
       host: host, port: port,
       ScriptedServer.answering { _, peer in
@@ -22,8 +22,7 @@ struct UpstreamNameTests {
     .rule("gateway.2", "convention.3"),
     .enabled(if: canMount, "needs root, to give the gateway another /etc/resolv.conf"))
   func slowServer() async throws {
-    let first = try upstream(host: 1)
-    let second = try upstream(host: 2, port: first.port)
+    let (first, second) = try ScriptedServer.pair(upstream)
     let names = try NameServer(host: 1)
     let folder = try StoreFolder()
     _ = try folder.write("nameserver \(names.address)\noptions timeout:30 attempts:1\n", to: "resolv.conf")
