@@ -68,10 +68,12 @@ let package = Package(
     // The memory that host and worker share, and the messages between host and launcher.
     .target(name: "CCrossing"),
     .target(name: "CLaunching"),
+    // The check of JSON, 64 bytes at a time.
+    .target(name: "CJSON"),
     // This module is not a product, but its constants are public: the compiler folds only public constants of another module, and each hook
     // compares some.
     .target(name: "CarabinerABI", dependencies: ["CCarabiner"], swiftSettings: swiftSettings),
-    .target(name: "CarabinerWire", swiftSettings: swiftSettings),
+    .target(name: "CarabinerWire", dependencies: ["CJSON"], swiftSettings: swiftSettings),
     // The types of a GraphQL server, as values and functions without input and output.
     .target(name: "CarabinerSchema", dependencies: ["CarabinerWire"], swiftSettings: swiftSettings),
     // YAML as JSON values with their places, for manifests and configurations.
@@ -182,12 +184,15 @@ let package = Package(
       ],
       // As in programs of users, members of the types that both generations share need no import of the core.
       swiftSettings: [.enableUpcomingFeature("ExistentialAny"), .strictMemorySafety(), .treatAllWarnings(as: .error)]),
+    // JSON read byte by byte, for comparison with the scan of blocks.
+    .target(
+      name: "JSONReference", dependencies: ["CJSON", "CarabinerWire"], path: "Tests/JSONReference", swiftSettings: swiftSettings),
     // Checks that hold for all inputs. libFuzzer runs them, and a test repeats its findings.
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "Carabiner", "CarabinerHTTP1", "CarabinerWorkers", "CarabinerManifest", "CarabinerRESP", "CarabinerRelease",
-        "CarabinerWire",
+        "Carabiner", "CarabinerHTTP1", "CarabinerManifest", "CarabinerRESP", "CarabinerRelease", "CarabinerWire",
+        "CarabinerWorkers", "JSONReference",
       ],
       path: "Tests/FuzzTargets",
       swiftSettings: swiftSettings),
@@ -400,7 +405,8 @@ if !librariesOnly {
       dependencies: ["CarabinerManifest", "Carabiner", "CarabinerABI", "CarabinerFleet", "CarabinerWire", "TestTools"],
       swiftSettings: swiftSettings),
     .testTarget(
-      name: "CarabinerWireTests", dependencies: ["CarabinerWire", "TestTools"], swiftSettings: swiftSettings),
+      name: "CarabinerWireTests", dependencies: ["CJSON", "CarabinerWire", "JSONReference", "TestTools"],
+      swiftSettings: swiftSettings),
     .testTarget(
       name: "CarabinerSchemaTests", dependencies: ["CarabinerSchema", "CarabinerWire", "TestTools"], swiftSettings: swiftSettings),
     .testTarget(

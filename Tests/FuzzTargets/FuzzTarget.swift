@@ -2,6 +2,7 @@ internal import Carabiner
 internal import CarabinerManifest
 internal import CarabinerWire
 internal import FoundationEssentials
+internal import JSONReference
 
 /// The checks for arbitrary bytes: no reader crashes or hangs, and accepted input can be written and read again.
 ///
@@ -67,6 +68,10 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
   // MARK: JSON
 
   private func checkJSON(_ bytes: [UInt8]) throws {
+    for scan in BlockScan.allCases {
+      let difference = unsafe bytes.withUnsafeBufferPointer { unsafe scan.difference(of: $0) }
+      try require(difference == nil, "\(scan): \(difference ?? "")")
+    }
     let tree: JSONTree
     do {
       tree = try JSONTree(parsing: bytes.span)

@@ -12,9 +12,4 @@ extension Span<UInt8> {
     let four = extracting(offset..<offset &+ 4)
     return UInt32(four[0]) | UInt32(four[1]) << 8 | UInt32(four[2]) << 16 | UInt32(four[3]) << 24
   }
-
-  /// As ``word(at:)``, without a check that the bytes exist.
-  @unsafe @inline(__always) func word(atUnchecked offset: Int) -> UInt64 {
-    unsafe withUnsafeBytes { unsafe UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
-  }
 }

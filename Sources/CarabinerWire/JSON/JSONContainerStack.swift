@@ -1,3 +1,9 @@
+/// A kind of container.
+enum JSONContainer {
+  case array
+  case object
+}
+
 /// The kinds of the open containers, one bit each, so that the scanner neither recurses nor allocates.
 struct JSONContainerStack {
   private(set) var depth = 0

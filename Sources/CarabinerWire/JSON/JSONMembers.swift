@@ -1,3 +1,5 @@
+internal import CJSON
+
 /// The places of the members of a JSON object, found without building a tree.
 ///
 /// The whole text is validated by the scanner that also builds trees.
@@ -12,11 +14,19 @@ public struct JSONMembers: Sendable {
   ///
   /// - Throws: ``JSONError`` with the offset of the first fault.
   public init(locating bytes: Span<UInt8>, limits: JSONLimits = JSONLimits()) throws(JSONError) {
-    var sink = LocatingSink()
-    try JSONScanner(limits: limits).scan(bytes, into: &sink)
-    isObject = sink.isObject
-    duplicates = sink.duplicates
-    members = sink.members
+    let (kind, found) = unsafe bytes.withUnsafeBufferPointer { text in
+      var found = unsafe FoundMembers(text: text)
+      let kind = unsafe withUnsafeMutablePointer(to: &found) { found in
+        unsafe CJSON_locate(
+          text.baseAddress, text.count, limits.maximumDepth,
+          { found, member in unsafe found?.assumingMemoryBound(to: FoundMembers.self).pointee.add(member) }, found)
+      }
+      return (kind, found)
+    }
+    if kind < 0 { throw JSONScanner(limits: limits).refusal(of: bytes) }
+    isObject = kind == 1
+    duplicates = found.duplicates
+    members = found.members
   }
 
   /// Locates the members of the object of a tape.
@@ -47,39 +57,20 @@ public struct JSONMembers: Sendable {
   }
 }
 
-/// Records the ranges of the values of the outermost object.
-private struct LocatingSink: JSONSink {
-  private(set) var isObject = false
+/// The members that `CJSON` has found so far. It adds them while the text is there.
+@safe private struct FoundMembers {
+  private let text: UnsafeBufferPointer<UInt8>
   private(set) var duplicates = 0
   /// A response has `data`, `errors` and `extensions`, and a part of one has few more members.
   private(set) var members = OrderedMembers<Range<Int>>(capacity: 4)
-  private var depth = 0
-  private var name = ""
-  private var start = 0
 
-  @inline(always) mutating func scalar(_ scalar: JSONScalar, at range: Range<Int>, in bytes: Span<UInt8>) {
-    if depth == 1 { locate(range) }
-  }
+  init(text: UnsafeBufferPointer<UInt8>) { unsafe self.text = text }
 
-  @inline(always) mutating func key(_ string: JSONStringRange, in bytes: Span<UInt8>) {
-    if depth == 1 { note(string, in: bytes) }
-  }
-
-  /// Not inlined into the scanner's loop, which sees the names of all depths.
-  @inline(never) private mutating func note(_ string: JSONStringRange, in bytes: Span<UInt8>) { name = string.string(in: bytes) }
-
-  mutating func begin(_ kind: JSONContainer, at offset: Int) {
-    if depth == 0 { isObject = kind == .object }
-    if depth == 1 { start = offset }
-    depth += 1
-  }
-
-  mutating func end(_ kind: JSONContainer, at offset: Int) {
-    depth -= 1
-    if depth == 1 { locate(start..<offset) }
-  }
-
-  @inline(never) private mutating func locate(_ range: Range<Int>) {
-    if isObject, members.set(range, for: name) { duplicates += 1 }
+  mutating func add(_ member: CJSON_member) {
+    let bytes = unsafe Span(_unsafeElements: text)
+    let name = member.nameStart..<member.nameEnd
+    let hasEscapes = name.contains { bytes[$0] == UInt8(ascii: "\\") }
+    let text = JSONStringRange(range: name, hasEscapes: hasEscapes).string(in: bytes)
+    if members.set(member.valueStart..<member.valueEnd, for: text) { duplicates += 1 }
   }
 }

@@ -1,65 +1,19 @@
 extension JSONScanner {
-  /// Reads the string whose opening quote is at `quote`.
-  @inline(always) static func string(
-    from quote: Int, in bytes: Span<UInt8>
-  ) throws(JSONError) -> JSONStringRange {
-    var offset = plainEnd(from: quote &+ 1, in: bytes)
-    var hasEscapes = false
-    if unsafe offset >= bytes.count || bytes[unchecked: offset] != UInt8(ascii: "\"") {
-      hasEscapes = try unusualStringEnd(&offset, in: bytes)
-    }
-    return unsafe JSONStringRange(range: Range(uncheckedBounds: (quote &+ 1, offset)), hasEscapes: hasEscapes)
-  }
-
-  /// The end of the bytes that need no special handling in a string.
-  @inline(always) private static func plainEnd(from start: Int, in bytes: Span<UInt8>) -> Int {
-    var offset = start
-    // The offset is not negative, and the loops compare it with the end.
-    while offset <= bytes.count &- 8 {
-      let notPlain = unsafe notPlain(in: bytes.word(atUnchecked: offset))
-      guard notPlain == 0 else { return offset &+ notPlain.trailingZeroBitCount &>> 3 }
-      offset &+= 8
-    }
-    while offset < bytes.count, unsafe isPlain(bytes[unchecked: offset]) { offset &+= 1 }
-    return offset
-  }
-
-  @inline(always) private static func isPlain(_ byte: UInt8) -> Bool {
-    byte &- 0x20 < 0x60 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
-  }
-
-  /// Sets the highest bit of the first byte that is not plain, and perhaps of later ones.
-  ///
-  /// Borrows of the subtractions propagate only upwards, so errors are only after the first hit.
-  @inline(always) private static func notPlain(in word: UInt64) -> UInt64 {
-    let ones: UInt64 = 0x0101_0101_0101_0101
-    let quote = word ^ ones &* 0x22
-    let backslash = word ^ ones &* 0x5C
-    let control = (word &- ones &* 0x20) & ~word
-    let found = (quote &- ones) & ~quote | (backslash &- ones) & ~backslash | control | word
-    return found & (ones &* 0x80)
-  }
-
-  /// Moves to the closing quote of a string with special bytes. Returns whether it has escapes.
-  @inline(never) private static func unusualStringEnd(
-    _ offset: inout Int, in bytes: Span<UInt8>
-  ) throws(JSONError) -> Bool {
-    var hasEscapes = false
+  /// The end of the string whose opening quote is at `quote`, after its closing quote.
+  static func stringEnd(from quote: Int, in bytes: Span<UInt8>) throws(JSONError) -> Int {
+    var offset = quote + 1
     while offset < bytes.count {
-      let byte = bytes[offset]
-      if byte == UInt8(ascii: "\"") { return hasEscapes }
-      if byte == UInt8(ascii: "\\") {
-        hasEscapes = true
-        offset = try escapeEnd(from: offset, in: bytes)
-      } else if byte >= 0x80 {
+      switch bytes[offset] {
+      case UInt8(ascii: "\""): return offset + 1
+      case UInt8(ascii: "\\"): offset = try escapeEnd(from: offset, in: bytes)
+      case 0x00..<0x20: throw .fault(.controlCharacter, at: offset, "a control character in a string must be escaped")
+      case 0x20..<0x80: offset += 1
+      default:
         guard let length = UTF8Sequence.length(at: offset, in: bytes) else {
           throw .fault(.invalidUTF8, at: offset, "the text is not valid UTF-8")
         }
         offset += length
-      } else {
-        throw .fault(.controlCharacter, at: offset, "a control character in a string must be escaped")
       }
-      offset = plainEnd(from: offset, in: bytes)
     }
     throw .end(at: offset)
   }

@@ -1,3 +1,9 @@
+/// The range of a string's content, without the quotes.
+struct JSONStringRange {
+  let range: Range<Int>
+  let hasEscapes: Bool
+}
+
 extension JSONStringRange {
   /// The string with resolved escapes. The scanner has validated it.
   @inline(__always) func string(in bytes: Span<UInt8>) -> String {
