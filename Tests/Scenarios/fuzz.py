@@ -60,7 +60,7 @@ def run(rig: Rig):
     say("building")
     swift_build(
         "-c", "release", "--scratch-path", ".build/fuzz", "--product", "carabiner-fuzz", "-Xswiftc", "-sanitize=fuzzer,address",
-        "-Xswiftc", "-parse-as-library", CARABINER_PACKAGE="fuzz")
+        "-Xswiftc", "-parse-as-library", "-Xcc", "-fsanitize=fuzzer-no-link,address", CARABINER_PACKAGE="fuzz")
     if options.build:
         return None
     (WORK / "found").mkdir(parents=True, exist_ok=True)
