@@ -38,7 +38,8 @@ GATEWAY = {"debug": (100, 0.01), "release": (200, 0.02)}
 # Another process may take the port of a program before it listens.
 ATTEMPTS = 3
 # Long-running subjects, for which a few runs are enough.
-FEW = {"json.parse", "json.locate", "multipart", "cache.write100k", "cache.read100k"}
+FEW = {"json.parse", "multipart", "cache.write100k", "cache.read100k"} | {
+    f"json.{work}.{text}" for work in ("locate", "tape") for text in ("100k", "numbers", "articles")}
 # Processor features that libraries use to choose their copy, compare and search functions.
 FEATURES = "sse4_2 avx avx2 bmi1 bmi2 erms fsrm abm movbe rtm avx512f avx512bw avx512vl asimd sve sve2 mops"
 

@@ -23,6 +23,29 @@ package enum Samples {
     return Array("{\"data\":{\"rows\":[\(list.joined(separator: ","))]}}".utf8)
   }
 
+  /// The texts of the measurements of JSON.
+  package static let json: [(name: String, text: @Sendable () -> [UInt8])] = [
+    ("1k", { response(items: 9) }), ("100k", large), ("numbers", numbers), ("articles", articles),
+  ]
+
+  /// 100 KB of numbers.
+  package static func numbers() -> [UInt8] {
+    let list = (0..<2600).map { number in
+      "[\(number * 37),\(number % 180).\(412_734 + number),-\(number % 90).\(100 + number % 900),\(number % 4000),"
+        + "\(number % 9 + 1).25e-\(number % 7)]"
+    }
+    return Array("{\"data\":{\"places\":[\(list.joined(separator: ","))]}}".utf8)
+  }
+
+  /// 100 KB of text: 150 articles, with some escapes and characters beyond ASCII.
+  package static func articles() -> [UInt8] {
+    let sentence = "The text of an article is a string of some hundred bytes, which a reader passes at once. "
+    let list = (0..<150).map { number in
+      #"{"id":"\#(number)","body":"\#(String(repeating: sentence, count: 6))\nThe café \"Zürich\" closes at \#(number)."}"#
+    }
+    return Array("{\"data\":{\"articles\":[\(list.joined(separator: ","))]}}".utf8)
+  }
+
   /// The document for ``large()``.
   package static let largeDocument = "query Rows { rows { __typename id title count ratio isOpen note } }"
 

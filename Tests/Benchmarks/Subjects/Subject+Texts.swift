@@ -6,18 +6,33 @@ internal import CarabinerWire
 internal import Foundation
 
 extension Subject {
-  static let texts: [Subject] = [
+  static let texts: [Subject] = json + others
+
+  private static let json = Samples.json.flatMap { sample in
+    [
+      Subject("json.locate.\(sample.name)") { _ in
+        let text = sample.text()
+        return { count in
+          for _ in 0..<count where try !JSONMembers(locating: text.span).isObject {
+            throw SubjectError(description: "the text is not an object")
+          }
+        }
+      },
+      Subject("json.tape.\(sample.name)") { _ in
+        let text = sample.text()
+        return { count in
+          for _ in 0..<count where try JSONTape(scanning: text.span).entries.count < 3 {
+            throw SubjectError(description: "the tape has not all values")
+          }
+        }
+      },
+    ]
+  }
+
+  private static let others: [Subject] = [
     Subject("json.parse") { _ in
       let text = Samples.large()
       return { for _ in 0..<$0 { _ = try JSONValue(parsing: text) } }
-    },
-    Subject("json.locate") { _ in
-      let text = Samples.large()
-      return { count in
-        for _ in 0..<count where try JSONMembers(locating: text.span).names.isEmpty {
-          throw SubjectError(description: "no members were found")
-        }
-      }
     },
     Subject("decode.generated") { _ in try decoding(GeneratedItemsQuery()) { $0.items.count } },
     Subject("decode.typed") { _ in try decoding(ItemsQuery()) { $0.items.count } },

@@ -20,12 +20,10 @@ extension Benchmark {
       ]
     },
     Benchmark(name: "json.locate", summary: "the members of a response found; peer: simdjson on demand") { inputs in
-      let text = Samples.large()
-      let measured = try await measured("json.locate", inputs)
-      return [
-        Figure("json.locate.ns_per_byte", measured.nanoseconds / Double(text.count)),
-        Figure("json.locate.simdjson.ns_per_byte", try await simdjson(text, onDemand: true, inputs)),
-      ]
+      try await scanned("json.locate", onDemand: true, inputs)
+    },
+    Benchmark(name: "json.tape", summary: "the places of all values of a response; peer: simdjson's tape") { inputs in
+      try await scanned("json.tape", onDemand: false, inputs)
     },
     Benchmark(name: "multipart", summary: "parts of 64 KB in chunks of 16 KB; peer: memchr over the same bytes") { inputs in
       let body = Samples.parts()
@@ -45,6 +43,20 @@ extension Benchmark {
       try await measured("document.parse", inputs).figures("document.parse")
     },
   ]
+
+  /// The time per byte of several texts, beside simdjson.
+  private static func scanned(_ subject: String, onDemand: Bool, _ inputs: Inputs) async throws -> [Figure] {
+    var figures: [Figure] = []
+    for sample in Samples.json {
+      let (name, text) = ("\(subject).\(sample.name)", sample.text())
+      let measured = try await measured(name, inputs)
+      figures += [
+        Figure("\(name).ns_per_byte", measured.nanoseconds / Double(text.count)),
+        Figure("\(name).simdjson.ns_per_byte", try await simdjson(text, onDemand: onDemand, inputs)),
+      ]
+    }
+    return figures
+  }
 
   private static func measured(_ subject: String, _ inputs: Inputs) async throws -> Measurement {
     try await Measurement.of(
