@@ -6,6 +6,7 @@
 
 #include "json.h"
 
+_Static_assert(sizeof(size_t) == 8, "an entry of a tape has two places of 32 bits in one word");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first byte of a block is the lowest bit of its masks");
 
 enum { CJSON_SIZE = 64 };

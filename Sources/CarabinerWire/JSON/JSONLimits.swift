@@ -4,7 +4,7 @@ public struct JSONLimits: Sendable, Hashable {
   public static let defaultMaximumDepth = 512
   /// The maximum value of the limit.
   ///
-  /// Values are compared, written and released recursively. At this depth a stack of 2 MiB is sufficient without optimisation,
+  /// Values are read, compared, written and released recursively. At this depth a stack of 2 MiB is sufficient without optimisation,
   /// and one of 512 KiB with it.
   public static let highestMaximumDepth = 1024
 

@@ -14,19 +14,19 @@ public struct JSONMembers: Sendable {
   ///
   /// - Throws: ``JSONError`` with the offset of the first fault.
   public init(locating bytes: Span<UInt8>, limits: JSONLimits = JSONLimits()) throws(JSONError) {
-    let (kind, found) = unsafe bytes.withUnsafeBufferPointer { text in
+    let (kind, duplicates, members) = unsafe bytes.withUnsafeBufferPointer { text in
       var found = unsafe FoundMembers(text: text)
       let kind = unsafe withUnsafeMutablePointer(to: &found) { found in
         unsafe CJSON_locate(
           text.baseAddress, text.count, limits.maximumDepth,
           { found, member in unsafe found?.assumingMemoryBound(to: FoundMembers.self).pointee.add(member) }, found)
       }
-      return (kind, found)
+      return (kind, found.duplicates, found.members)
     }
     if kind < 0 { throw JSONScanner(limits: limits).refusal(of: bytes) }
     isObject = kind == 1
-    duplicates = found.duplicates
-    members = found.members
+    self.duplicates = duplicates
+    self.members = members
   }
 
   /// Locates the members of the object of a tape.
