@@ -68,9 +68,10 @@ public struct JSONMembers: Sendable {
 
   mutating func add(_ member: CJSON_member) {
     let bytes = unsafe Span(_unsafeElements: text)
-    let name = member.nameStart..<member.nameEnd
-    let hasEscapes = name.contains { bytes[$0] == UInt8(ascii: "\\") }
-    let text = JSONStringRange(range: name, hasEscapes: hasEscapes).string(in: bytes)
+    var place = member.nameStart
+    while place < member.nameEnd, bytes[place] != UInt8(ascii: "\\") { place += 1 }
+    let name = JSONStringRange(range: member.nameStart..<member.nameEnd, hasEscapes: place < member.nameEnd)
+    let text = name.string(in: bytes)
     if members.set(member.valueStart..<member.valueEnd, for: text) { duplicates += 1 }
   }
 }
