@@ -48,6 +48,15 @@ struct UpstreamService {
     }
   }
 
+  /// Whether an operation ends by its timeout. Chain and transport have the same one, and on a busy machine either may be first.
+  func timesOut(_ type: GraphQLOperationType = .query, name: String) async -> Bool {
+    switch await failure(type, name: name) {
+    case let error as RequestChainError: error.code == .timedOut
+    case let error as TransportError: error.code == .timedOut
+    default: false
+    }
+  }
+
   /// Runs queries, some of them at the same time, and returns the number of failures.
   func failures(of count: Int, parallel: Int = 8) async -> Int {
     await withTaskGroup(of: Int.self) { group in
