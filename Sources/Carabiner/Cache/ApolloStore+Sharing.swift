@@ -4,7 +4,8 @@ extension ApolloStore {
     (cache as? any SharedCache)?.view(document: operation.document, variables: operation.variables) ?? cache
   }
 
-  /// Reads from a shared cache; nil also if it is not available, or if another process has written malformed records.
+  /// Runs a read of a shared cache. Returns nil also if the cache is not available, or if another process has written malformed
+  /// records.
   func orMiss<Result>(_ work: () async throws -> Result?) async throws -> Result? {
     do {
       return try await work()

@@ -5,13 +5,13 @@ internal import Synchronization
 
 /// The normalised store that the cache stage reads and writes: one record for each object, in a ``NormalizedCache``.
 ///
-/// The key of a record consists of the type and the key fields of its object, so all operations share it. If the type has no key
-/// fields, or the operation does not select them and `__typename`, the key is that of ``CacheKeyPolicy/objectKey``, or else the path
-/// of the object.
+/// The key of a record consists of the type and the key fields of its object, so all operations share the record. Some types have
+/// no key fields, and some operations do not select them and `__typename`. The key is then the result of
+/// ``CacheKeyPolicy/objectKey``, or else the path of the object.
 ///
 /// A fragment with a type condition applies to an object if the `__typename` of the object matches. If the type is unknown, it
-/// applies if the response has all fields of the fragment, and the record stores this decision. A response that does not match
-/// its document is stored as a whole.
+/// applies if the response has all fields of the fragment, and the record stores this decision. A response that does not match its
+/// document is stored as a whole.
 public final class ApolloStore: Sendable {
   /// The cache that keeps the records.
   public let cache: any NormalizedCache
@@ -19,7 +19,7 @@ public final class ApolloStore: Sendable {
   public let policy: CacheKeyPolicy
   let documents: CompletedDocuments
   private let hasWarned = Atomic<Bool>(false)
-  /// Whether no lock is held during an access to the cache.
+  /// Whether other processes use the cache too. The store then holds no lock during an access.
   let isShared: Bool
   let lock = StoreLock()
   let subscribers = StoreSubscribers()

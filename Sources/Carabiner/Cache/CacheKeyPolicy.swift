@@ -20,12 +20,12 @@ public struct CacheKeyPolicy: Sendable, Hashable {
   /// The default: `id` is the key field of every type, and values are valid for ever.
   public static let `default` = CacheKeyPolicy()
 
-  /// The key fields by type. Those of an interface count for all types that implement it in the ``schema`` and have none here; if there are
-  /// several such interfaces, the first by name counts.
+  /// The key fields by type. A type without an entry has those of its interfaces in the ``schema``. If several interfaces have an
+  /// entry, the first by name applies.
   public var keyFields: [String: [String]]
   /// The key fields of all other types; empty for none.
   public var defaultKeyFields: [String]
-  /// Gives a key to objects that have none by their key fields; nil for none.
+  /// Creates the keys of objects without key fields; nil for no such function.
   public var objectKey: ObjectKeyFunction?
   /// Field policies by `Type.field`.
   public var fieldPolicies: [String: FieldPolicy]

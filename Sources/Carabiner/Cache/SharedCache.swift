@@ -26,13 +26,14 @@ extension SharedCache {
   package var hasTransactions: Bool { true }
 }
 
-/// A transaction of a shared cache. Reads notice which records must stay as they are.
+/// A transaction of a shared cache. It remembers which records it has read: if another process changes one of them, the commit
+/// fails.
 package protocol SharedTransaction: NormalizedCache {
   /// Applies the changes, which ends the transaction.
   ///
   /// - Returns: The changed fields.
-  /// - Throws: ``StoreError`` with code `conflict` if another process changed what was read, or `unavailable`; nothing was written then,
-  ///   unless the answer did not come in time.
+  /// - Throws: ``StoreError`` with code `conflict` if another process changed what was read: nothing was written. With code
+  ///   `unavailable`: nothing was written, unless only the answer is missing.
   func commit(removing keys: [String], merging records: RecordSet) async throws -> ChangedKeys
 
   /// Ends the transaction, if it was not committed.

@@ -3,8 +3,8 @@ internal import CarabinerWire
 
 /// The parts of a schema that a store uses: fields, and the object types of interfaces and unions.
 ///
-/// Two are equal if these parts are equal: a new description in a schema keeps the store. A class, because each policy
-/// of a store refers to it and it never changes.
+/// Two values are equal if these parts are equal, so a schema with other descriptions is still the same to a store. This is a
+/// class, because each policy of a store refers to it and it never changes.
 final class StoreSchema: Sendable, Hashable {
   let schema: Schema
   /// The interfaces of each type that has some, sorted by name.

@@ -1,4 +1,4 @@
-/// Small values that travel with a request: between interceptors in Swift as a task-local, and to plugins and back.
+/// Small values that travel with a request: to interceptors in Swift as a task-local value, and to plugins, which may change them.
 public struct Baggage: Sendable, Hashable {
   /// A value plugins in every language can read.
   public enum Value: Sendable, Hashable {
@@ -28,7 +28,7 @@ public struct Baggage: Sendable, Hashable {
   /// Whether there is nothing in it.
   public var isEmpty: Bool { values.isEmpty }
 
-  /// This baggage with the values of another laid over it.
+  /// This baggage with the values of another. They replace values with the same name.
   public func merging(_ other: Baggage) -> Baggage {
     var merged = self
     merged.values.merge(other.values) { $1 }

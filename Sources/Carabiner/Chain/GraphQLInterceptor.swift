@@ -23,15 +23,15 @@ public protocol GraphQLInterceptor: ChainStage {
   /// The chain calls it at each attempt. The default implementation returns false. A trace shows the step in any case.
   func isIdle<Request: GraphQLRequest>(for request: Request) -> Bool
 
-  /// Begins the work of this step by a plain call, and changes the request.
+  /// Begins the work of this step by a synchronous call, and changes the request.
   ///
-  /// The chain calls it instead of ``intercept(request:next:)``, which it calls if this returns nil. The default implementation returns
-  /// nil.
+  /// The chain calls it first. If it returns nil, the chain calls ``intercept(request:next:)`` instead. The default implementation
+  /// returns nil.
   ///
   /// - Throws: As ``intercept(request:next:)``.
   func beginPass<Request: GraphQLRequest>(_ request: inout Request) throws -> BegunPass<ParsedResult<Request.Operation>>?
 
-  /// Continues the work that ``beginPass(_:)`` began, if that needs more than plain calls.
+  /// Continues the work that ``beginPass(_:)`` began, if synchronous calls are not enough for it.
   ///
   /// - Throws: As ``intercept(request:next:)``.
   func finishPass<Request: GraphQLRequest>(
@@ -51,7 +51,7 @@ extension GraphQLInterceptor {
   ) async throws -> InterceptorResultStream<Request> { await next(request).passed(pass.pass) }
 }
 
-/// The work of a step for a request, begun by a plain call.
+/// The work of a step for a request, begun by a synchronous call.
 public struct BegunPass<Element: Sendable>: Sendable {
   @usableFromInline package let pass: any StreamPass<Element>
 

@@ -17,7 +17,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
 
   let interceptors: RequestInterceptors
   let transportKind: TransportKind
-  /// Whether the transport is HTTP. A look at ``transportKind`` copies its transport.
+  /// Whether the transport is HTTP. Stored, because reading ``transportKind`` copies the transport.
   private let isOverHTTP: Bool
   let store: ApolloStore
   let maximumAttempts: Int
@@ -64,7 +64,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
     return results
   }
 
-  /// The place that a request reached by plain calls.
+  /// How far a request got by synchronous calls.
   private enum Descent {
     case end
     case stage(Int)
@@ -72,7 +72,7 @@ public final class RequestChain<Request: GraphQLRequest>: Sendable {
     case failed(any Error)
   }
 
-  /// Takes a request inward as far as plain calls do.
+  /// Takes a request inward as far as synchronous calls can.
   @inline(__always) private func descend(
     _ request: inout Request, from start: Int, _ passes: inout (any StreamPass<ParsedResult<Request.Operation>>)?
   ) -> Descent {

@@ -50,8 +50,8 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
     }
   }
 
-  // The frame of an `async` function has room for all variables of all its paths. So what most requests do not need is in functions of
-  // its own.
+  // // The frame of an `async` function has room for the variables of all its paths. Rare paths are therefore in functions of their
+  // own.
 
   @inline(never) private func advanceInTime() async throws -> Step {
     guard let deadline = deadline.first else { return try await advance() }

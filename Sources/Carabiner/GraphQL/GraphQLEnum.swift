@@ -35,10 +35,10 @@ public enum GraphQLEnum<Value: RawRepresentable & Sendable>: Sendable where Valu
 extension GraphQLEnum: RawRepresentable, Hashable {
   public static func == (left: Self, right: Self) -> Bool { left.rawValue == right.rawValue }
 
-  /// Whether this is a known value.
+  /// Whether this is the given value.
   public static func == (left: Self, right: Value) -> Bool { left.rawValue == right.rawValue }
 
-  /// Whether this is not a known value.
+  /// Whether this is not the given value.
   public static func != (left: Self, right: Value) -> Bool { left.rawValue != right.rawValue }
 
   /// Matches a known value in a `switch`.

@@ -24,7 +24,8 @@ public protocol GraphQLOperation: Sendable {
   var variables: JSONObject { get }
   /// The member `extensions` of the request.
   ///
-  /// A ``JSONRequest`` starts with it as ``WireOverrides/extensions``. Interceptors add members there, and theirs win.
+  /// A ``JSONRequest`` starts with it as ``WireOverrides/extensions``. Interceptors add members there. Their members replace those
+  /// of the operation.
   var extensions: JSONObject { get }
 
   /// Reads the `data` member of a response.

@@ -24,7 +24,7 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
     get { content.httpResponse }
     set { content = ResponseContent(body: content.body, httpResponse: newValue, tape: content.tape) }
   }
-  /// The status of the HTTP response; nil if the result did not come over HTTP. A look at ``httpResponse`` copies it.
+  /// The status of the HTTP response; nil if the result did not come over HTTP. Reading it does not copy ``httpResponse``.
   package var statusCode: Int? { content.httpResponse?.statusCode }
   /// The position of the result in a response that arrives in parts; nil if it arrived whole.
   public var delivery: ResultDelivery?

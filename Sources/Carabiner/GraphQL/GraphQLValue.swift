@@ -6,7 +6,7 @@ public import CarabinerWire
 public protocol GraphQLValue: Sendable, Hashable {
   /// The value as JSON; nil for a variable or an input field that is not given.
   ///
-  /// It is static, so that it has no name in common with the fields of an object.
+  /// It is static, so that its name cannot clash with a field of an object.
   static func json(of value: Self) -> JSONValue?
 }
 

@@ -55,12 +55,12 @@ public struct ObjectReader {
   /// The value of a member that is a Boolean or null.
   public func value(_ name: StaticString) throws -> Bool? { try object.nullableBool(name) }
 
-  /// The value of a member of another form in JSON.
+  /// The value of a member whose type in Swift differs from its JSON form.
   public func value<Coding: ScalarCoding & ResponseValue>(_ name: StaticString, as coding: Coding.Type) throws -> Coding.Value {
     Coding.value(of: try value(name))
   }
 
-  /// The value of a member of another form in JSON, with `@include` or `@skip`; nil if it is missing or null.
+  /// The value of such a member with `@include` or `@skip`; nil if it is missing or null.
   public func conditional<Coding: ScalarCoding & ResponseValue>(
     _ name: StaticString, as coding: Coding.Type
   ) throws -> Coding.Value? {

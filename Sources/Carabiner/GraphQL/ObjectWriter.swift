@@ -20,12 +20,12 @@ public struct ObjectWriter {
     if let json = Self.json(of: value) { set(name, json) }
   }
 
-  /// Writes a member of another form in JSON. A value that is not given is null.
+  /// Writes a member whose type in Swift differs from its JSON form. A value that is not given is null.
   public mutating func write<Coding: ScalarCoding>(_ name: String, _ value: Coding.Value, as coding: Coding.Type) {
     write(name, Coding.coded(value))
   }
 
-  /// Writes a member of another form in JSON, if its value is given.
+  /// Writes a member whose type in Swift differs from its JSON form, if its value is given.
   public mutating func writeIfGiven<Coding: ScalarCoding>(_ name: String, _ value: Coding.Value, as coding: Coding.Type) {
     writeIfGiven(name, Coding.coded(value))
   }

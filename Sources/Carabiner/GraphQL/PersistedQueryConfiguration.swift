@@ -8,9 +8,10 @@ public struct PersistedQueryConfiguration: Sendable, Hashable {
   public var usesGETForHashes: Bool
   /// Whether a document is sent if the server does not know its hash.
   ///
-  /// If false, documents are never sent, also not those of subscriptions and uploads: for servers that run only the operations of a list. The
-  /// hash is then that of the operation's own document, or the identifier of an ``IdentifiedOperation``, and ``WireOptions`` do not complete
-  /// documents. An operation that the server does not know fails with ``AutomaticPersistedQueryError``.
+  /// If false, documents are never sent, not even those of subscriptions and uploads. Use it for servers that run only the
+  /// operations of a list. The hash is then that of the operation's own document, or the identifier of an ``IdentifiedOperation``.
+  /// ``WireOptions`` do not complete documents then. An operation that the server does not know fails with
+  /// ``AutomaticPersistedQueryError``.
   public var sendsDocuments: Bool
 
   /// Hashes are sent, and documents never.

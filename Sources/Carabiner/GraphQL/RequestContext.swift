@@ -14,7 +14,7 @@ public final class RequestContext: Sendable {
   public let id: UInt64
   /// The tracer that receives an event for each step; nil if the request is not traced.
   public let tracer: (any ChainTracer)?
-  /// Whether there is a tracer. A look at ``tracer`` copies it.
+  /// Whether there is a tracer. Reading it does not copy ``tracer``.
   package let isTraced: Bool
   /// The state of a subscription; nil for other operations, and if the caller does not need it.
   public let subscription: SubscriptionProgress?

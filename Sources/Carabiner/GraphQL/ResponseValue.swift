@@ -6,9 +6,9 @@ public import CarabinerWire
 public protocol ResponseValue {
   /// Reads the value.
   ///
-  /// It is static, so that it has no name in common with the fields of an object.
+  /// It is static, so that its name cannot clash with a field of an object.
   ///
-  /// - Throws: `DecodingError` if the value in the response is another one.
+  /// - Throws: `DecodingError` if the value in the response has another type.
   static func value(reading reader: ValueReader) throws -> Self
 }
 

@@ -1,4 +1,4 @@
-/// How a custom scalar is read and written, if its type in Swift has another form in JSON.
+/// Converts a custom scalar whose type in Swift differs from its JSON form.
 ///
 /// ```swift
 /// struct Cents: ScalarCoding {
@@ -11,9 +11,9 @@ public protocol ScalarCoding: GraphQLValue {
   /// The type that properties have.
   associatedtype Value: Sendable, Hashable
 
-  /// The value of a property, of the form in JSON.
+  /// Converts the JSON form to the value of a property.
   static func value(of coded: Self) -> Value
-  /// The form in JSON of the value of a property.
+  /// Converts the value of a property to the JSON form.
   static func coded(_ value: Value) -> Self
 }
 

@@ -53,7 +53,7 @@ struct StreamedUploadRequest<Operation: GraphQLOperation>: WrappedRequest {
   }
 }
 
-/// How far the form of an upload was made.
+/// The progress of the body of an upload.
 private final class UploadProgress: @unchecked Sendable {
   // A stream has one consumer at a time.
 

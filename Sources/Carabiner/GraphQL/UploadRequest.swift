@@ -23,7 +23,7 @@ public struct UploadRequest<Operation: GraphQLOperation>: GraphQLRequest {
     self.request.fetchBehavior = .networkOnly
   }
 
-  /// Returns a random boundary, so that a file with the boundary cannot be prepared.
+  /// Returns a random boundary. It cannot be predicted, so a file that contains it cannot be prepared.
   public static func randomBoundary() -> String {
     var generator = SystemRandomNumberGenerator()
     return "carabiner-" + (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }.hexDigits

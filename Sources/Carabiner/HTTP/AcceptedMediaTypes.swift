@@ -25,8 +25,7 @@ extension AcceptedMediaTypes {
   package static let singleResult = "application/graphql-response+json,application/json"
   /// The Accept field of a query or mutation with `@defer` or `@stream`.
   ///
-  /// The later format is first: servers that have it may refuse a request that prefers the older one, and the others skip what they do
-  /// not know.
+  /// The newer format is first: servers that support it may reject a request that prefers the older one. Other servers ignore it.
   package static let incremental = "multipart/mixed;incrementalSpec=v0.2,multipart/mixed;deferSpec=20220824," + singleResult
   /// The Accept field of a subscription whose results come in parts.
   // Some servers recognise the type only by this boundary; others ignore it.

@@ -11,7 +11,7 @@ public enum HTTPBody: Sendable, Hashable {
 
   /// A body of unknown length: a chunked body in HTTP/1.1, and DATA frames in HTTP/2. It is sent once.
   ///
-  /// The whole exchange, with the time in which the stream has no chunk, counts for ``URLRequest/timeoutInterval``.
+  /// ``URLRequest/timeoutInterval`` includes the time in which the stream has no chunk.
   public static func stream(_ chunks: PullStream<Data>) -> HTTPBody { .streamed(StreamedBody(chunks)) }
 
   /// The bytes, if they are in memory; nil for a body that is read while it is sent.

@@ -2,8 +2,8 @@ internal import CarabinerWire
 
 /// The header fields of a request or response. Names are case-insensitive; order and duplicates are kept.
 ///
-/// The fields are kept as the bytes of a message, with an index. Strings are made when they are asked for: most fields are only passed
-/// on.
+/// The fields are stored as the bytes of a message, with an index. Strings are created on demand, because most fields are only
+/// passed on.
 public struct HTTPHeaders: Sendable, Hashable {
   /// One header field.
   public struct Field: Sendable, Hashable {
@@ -19,14 +19,16 @@ public struct HTTPHeaders: Sendable, Hashable {
     }
   }
 
-  /// From the front, the names and values of all fields in order, without anything between them. From the back, where each
-  /// name and each value ends, as one number of eight bytes each. One array, because a message is copied from stage to stage.
+  /// The names and values of all fields, and where each of them ends. One array, because a message is copied from stage to stage.
+  /// The names and values are at the front, in order and without separators. Their ends are at the back, from the last byte on, as
+  /// numbers of eight bytes.
   private var memory: [UInt8] = []
   /// How many bytes the names and values have.
   package private(set) var byteCount = 0
   /// The number of fields.
   public private(set) var count = 0
-  /// Whether a value may have bytes that are not UTF-8, as a peer sent them. They pass unchanged; a text of the value is repaired.
+  /// Whether a value may contain bytes that are not UTF-8, as a peer sent them. They are passed on unchanged. A string of the value
+  /// has replacement characters in their place.
   package private(set) var hasOtherBytes = false
 
   /// Room for most messages, which saves the steps of a growing array.
@@ -104,7 +106,7 @@ public struct HTTPHeaders: Sendable, Hashable {
 // MARK: Bytes
 
 extension HTTPHeaders {
-  /// The memory with the names and values. Only the places of fields have a meaning, which are the first ``byteCount`` bytes.
+  /// The memory with the names and values. Only the first ``byteCount`` bytes belong to fields.
   package var bytes: [UInt8] { memory }
 
   /// The place of a field's name in ``bytes``.
@@ -232,7 +234,7 @@ extension HTTPHeaders {
   @inline(never) private mutating func grow(_ fields: Int, _ bytes: Int) {
     let index = 2 * count * Self.numberBytes
     let needed = byteCount + index + bytes + 2 * fields * Self.numberBytes
-    // Not `max`, which is here the one of collections.
+    // // Without `Swift.`, `max` would be the member of the collection.
     var larger = [UInt8](repeating: 0, count: Swift.max(needed, 2 * memory.count, Self.usualMemory))
     unsafe larger.withUnsafeMutableBytes { larger in
       guard let base = larger.baseAddress else { return }

@@ -31,7 +31,8 @@ package struct PrintableURL: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension StringProtocol {
-  /// Whether the text is a host, or a host and a port; an unescaped delimiter in a password cuts it off before the `@`.
+  /// Whether the text is a host, or a host and a port. If not, a password with an unescaped delimiter may have ended it before the
+  /// `@`.
   fileprivate var endsWithPortOrHost: Bool {
     guard let colon = lastIndex(of: ":"), last != "]" else { return true }
     return self[index(after: colon)...].allSatisfy { ("0"..."9").contains($0) }

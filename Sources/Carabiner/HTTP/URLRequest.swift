@@ -17,8 +17,8 @@ public struct URLRequest: Sendable, Hashable {
   /// Whether sending the request twice has the same effect as sending it once.
   ///
   /// If a reused connection turns out to be dead, the transport sends an idempotent request again. It sends any other request again
-  /// only if no byte of its body was sent, and so one whose body is a stream. For the request of an operation, the operation decides; otherwise the method does, and POST
-  /// is not idempotent.
+  /// only if no byte of its body was sent. The same applies to each request whose body is a stream. The request of an operation is
+  /// idempotent unless the operation is a mutation. For other requests the method decides; POST is not idempotent.
   public var isIdempotent: Bool
   /// Whether a multipart body of the response is read part by part, with a limit for each part.
   ///

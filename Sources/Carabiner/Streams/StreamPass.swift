@@ -1,13 +1,13 @@
-/// The way of a stream through a stage that lets most elements pass by a plain call.
+/// Passes a stream through a stage that handles most elements by a synchronous call.
 ///
 /// An `async` function for each stream would cost more than the rest of such a stage.
 @usableFromInline package protocol StreamPass<Element>: AnyObject, Sendable {
   associatedtype Element: Sendable
 
-  /// The pass of the stage further out, while the chain goes inward.
+  /// The pass of the next outer stage, while the request is still on its way inward.
   var outer: (any StreamPass<Element>)? { get set }
 
-  /// Whether the step needs more than plain calls before the request goes on.
+  /// Whether the step needs more than synchronous calls before the request goes on.
   var isUnfinished: Bool { get }
 
   /// Takes the elements from the stages further in. Called once, before the others.

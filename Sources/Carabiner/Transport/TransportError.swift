@@ -1,4 +1,4 @@
-/// A request could not be sent, or its response not be received.
+/// A request could not be sent, or its response could not be received.
 public struct TransportError: DescribedError, Sendable {
   /// The kind of failure.
   public enum Code: String, Sendable, Hashable, CaseIterable {
@@ -24,7 +24,7 @@ public struct TransportError: DescribedError, Sendable {
     case tls
     /// The connect timeout or the total timeout passed.
     case timedOut
-    /// The connection ended in the middle, or before the length the head declared.
+    /// The connection ended before the response was complete.
     case connectionLost
     /// The response is not valid HTTP, or its compression is broken.
     case invalidResponse
@@ -32,7 +32,7 @@ public struct TransportError: DescribedError, Sendable {
     case headTooLarge
     /// The response's body is longer than allowed, after decompression.
     case bodyTooLarge
-    /// More redirects than allowed, or one to a place that is not allowed.
+    /// There were more redirects than allowed, or one to a URL that is not allowed.
     case redirectRefused
     /// Any other error of libcurl.
     case other

@@ -6,7 +6,7 @@ package struct UpstreamRefusal: DescribedError, Sendable, Hashable {
     case noUpstream = "NO_UPSTREAM"
     /// The circuit breaker is open.
     case open = "UPSTREAM_OPEN"
-    /// Too many requests are under way or wait.
+    /// Too many requests are running or waiting.
     case overloaded = "UPSTREAM_OVERLOADED"
   }
 

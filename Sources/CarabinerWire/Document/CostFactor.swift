@@ -1,4 +1,5 @@
-/// The factor that the value of an argument is. A value that is not a number above one does not make the fields below cheaper.
+/// The value of an argument as a factor of a cost. It is at least one, so a value that is not a number does not make the fields
+/// below cheaper.
 package enum CostFactor {
   static func of(_ value: JSONValue) -> Double { value.number.map { of($0.double) } ?? value.string.map { of($0) } ?? 1 }
 
@@ -10,7 +11,8 @@ package enum CostFactor {
     }
   }
 
-  /// Some servers take text for a number, with spaces around it, and with the digits of other scripts and underscores as Python does.
+  /// The factor of a text, because some servers read text as a number. As in Python, it may have spaces around it, underscores, and
+  /// digits of other scripts.
   private static func of(_ text: String) -> Double {
     var plain = ""
     for character in text where !character.isWhitespace && character != "_" {

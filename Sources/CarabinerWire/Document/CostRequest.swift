@@ -1,6 +1,6 @@
 /// The variables of a request while a cost is evaluated.
 ///
-/// Many arguments may have one variable, whose value may be long. So each value is looked at once.
+/// Many arguments may use the same variable, and its value may be long. Each value is therefore read once.
 struct CostRequest {
   private struct Use: Hashable {
     let variable: String

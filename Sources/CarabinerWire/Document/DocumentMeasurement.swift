@@ -1,10 +1,10 @@
-/// Measures definitions, fragments before those that spread them.
+/// Measures the definitions of a document. A fragment is measured before the definitions that spread it.
 struct DocumentMeasurement<Pricing: FieldPricing> {
   /// The measures of a selection set.
   private struct Measures {
     var size = OperationSize()
     var cost = OperationCost()
-    /// The part of the cost that is below fields whose lists may have the length that a field above states, by the name of the field.
+    /// The cost of fields whose list length a field above may state, by the name of the field.
     var sizable: [String: OperationCost] = [:]
   }
 

@@ -1,6 +1,6 @@
-/// The prices of fields. ``DocumentMeasures`` walks through a document and asks for the price of each field.
+/// The prices of fields. ``DocumentMeasures`` walks through a document and requests the price of each field.
 ///
-/// Without a schema all fields have one price, and a schema can have weights. The walk, its memory and its limits are the same.
+/// Without a schema, all fields have the same price. A schema may define weights.
 package protocol FieldPricing: Sendable {
   /// The type of a selection set, as far as it is known.
   associatedtype Parent

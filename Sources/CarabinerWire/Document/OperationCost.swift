@@ -12,7 +12,7 @@ package struct OperationCost: Sendable {
     var part: Int
   }
 
-  /// The cost of fields above which no variable is an argument.
+  /// The cost that does not depend on variables.
   var constant = Cost()
   var terms: [Term] = []
 
@@ -77,7 +77,7 @@ struct CostParts: Sendable {
     return Self.sum(cost, values, &request)
   }
 
-  /// Whether a cost refers to each part. Faults in other operations of the document do not count.
+  /// For each part, whether a cost refers to it. Faults in other operations of the document do not count.
   private func places(in cost: OperationCost) -> [Bool] {
     var isNeeded = [Bool](repeating: false, count: parts.count)
     for term in cost.terms { isNeeded[term.part] = true }

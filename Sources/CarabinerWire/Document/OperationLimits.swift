@@ -20,7 +20,7 @@ package struct OperationLimits: Sendable, Hashable {
   package init() {}
 }
 
-/// How a list of operations is applied to other operations.
+/// The treatment of operations that are not in the list of operations.
 package enum OperationListMode: String, Sendable, CaseIterable {
   /// They run, and are counted.
   case audit

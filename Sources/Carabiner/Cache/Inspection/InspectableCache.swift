@@ -1,6 +1,6 @@
 /// A cache whose records can be listed and removed by a person.
 package protocol InspectableCache: NormalizedCache {
-  /// The file or the servers, for a person.
+  /// The path of the file or the addresses of the servers, for messages.
   var place: String { get }
 
   /// Calls a function with a summary of each record, in the order of the keys' bytes.

@@ -30,7 +30,7 @@ extension Normalizer {
 
   /// The key from a type and an `id` as they are in the text; nil if the id has escapes or is not a scalar.
   ///
-  /// Most keys are such keys, and one made in place takes half the time of one by way of ``keyText``.
+  /// Most keys are of this kind. Creating one in place takes half the time that ``keyText`` needs.
   private func plainKey(_ type: JSONTape.Entry, _ id: Int) -> String? {
     guard id >= 0 else { return nil }
     let id = tape[id]

@@ -1,6 +1,6 @@
 internal import CarabinerWire
 
-/// Objects of lists that need no look at each of their values. Most objects of a response are such objects.
+/// A fast path for objects of lists whose values need not be examined one by one. Most objects of a response are of this kind.
 extension Normalizer {
   /// Creates the records of objects and appends references to them, up to the first object that is not plain.
   ///

@@ -28,7 +28,7 @@ struct Normalizer: ~Copyable {
   let idKeys: Bool
   /// Whether missing fields have no meaning, because the text is not from a server.
   let isPartial: Bool
-  /// Whether null does not show that the object has the field.
+  /// Whether a null may also be a field that the object does not have.
   let isTyped: Bool
   /// The text, followed by the values of records that are not in the text.
   private(set) var buffer: [UInt8]
@@ -91,7 +91,7 @@ struct Normalizer: ~Copyable {
     names.reserveCapacity(8)
   }
 
-  /// The values of the notes about type conditions.
+  /// The values of facts about type conditions.
   private static let constants = Array("falsetrue".utf8)
 
   // MARK: Objects

@@ -7,7 +7,7 @@ public struct ChangedKeys: Sendable {
     /// The fields.
     public let fields: [String]
 
-    /// Fields of one record.
+    /// Creates an entry.
     public init(key: String, fields: [String]) {
       self.key = key
       self.fields = fields

@@ -8,7 +8,7 @@ struct WrittenData {
   /// Whether it was a value of a Swift type. Such a type has properties for the fields of all fragments, and those of a fragment that
   /// does not apply are null.
   let isTyped: Bool
-  /// Whether it was read from the store and changed. An optional that the store does not have is nil then, and was not set to nil.
+  /// Whether it was read from the store and changed. A nil optional may then be a field that the store does not have.
   let isChange: Bool
 
   /// JSON data.

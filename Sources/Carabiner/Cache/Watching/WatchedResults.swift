@@ -1,10 +1,10 @@
 internal import CarabinerWire
 internal import FoundationEssentials
 
-/// The results of an operation: a new one whenever a field of the last one changes in the store. It ends with its task.
+/// The results of an operation: a new one whenever a field of the last one changes in the store.
 ///
-/// Several changes between two reads give one result. A change gives no result that is equal to the last one. The watcher ignores the
-/// writes of its own requests.
+/// The sequence ends when its task is cancelled. Several changes between two reads give one result. A change gives no result that
+/// is equal to the last one. The watcher ignores the writes of its own requests.
 public struct WatchedResults<Operation: GraphQLOperation>: AsyncSequence, Sendable {
   public typealias Element = GraphQLResponse<Operation>
 
@@ -12,7 +12,8 @@ public struct WatchedResults<Operation: GraphQLOperation>: AsyncSequence, Sendab
   let store: ApolloStore
   /// Whether the operation is sent to the server if a field is missing after a change by another writer.
   let refetches: Bool
-  /// Runs the operation with a policy, or with that of the start if there is none; nil to only watch the store.
+  /// Runs the operation with the given policy, or with the policy of the first request if it is nil. The function is nil if the
+  /// watcher only reads the store.
   let fetch: (@Sendable (CachePolicy?) throws -> PullStream<GraphQLResponse<Operation>>)?
   private let requests = RefetchRequests()
 
@@ -109,7 +110,7 @@ public struct WatchedResults<Operation: GraphQLOperation>: AsyncSequence, Sendab
       keys = reading?.dependentKeys ?? results.store.dependentKeys(of: response, to: results.operation) ?? keys
       let wasChanged = watcher.depend(on: keys)
       let stored = reading?.isComplete == true ? reading?.response.body.data : nil
-      // The store may be newer than the result. Only an equal result is not repeated.
+      // // The store may already be newer than the result. Its data then counts as delivered only if it equals the result.
       lastData = !wasChanged || Self.areEqual(stored, response.body.data) ? stored : nil
     }
 

@@ -9,7 +9,7 @@ struct StageSpan: Sendable {
 
     init() { last = Mutex(start) }
 
-    /// The time since the last mark, which this one replaces.
+    /// Returns the time since the last mark and sets a new mark.
     func lap() -> Duration {
       let now = ContinuousClock.now
       return last.withLock { last in

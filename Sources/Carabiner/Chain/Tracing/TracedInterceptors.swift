@@ -1,5 +1,5 @@
 extension RequestInterceptors {
-  /// The same interceptors, each inside one that reports to a tracer; those that report themselves stay as they are.
+  /// The interceptors, each wrapped in one that reports to a tracer. Interceptors that report themselves are not wrapped.
   func traced(by tracer: any ChainTracer) -> RequestInterceptors {
     RequestInterceptors(
       graphQL: graphQL.traced(by: tracer),
@@ -11,14 +11,14 @@ extension RequestInterceptors {
 }
 
 extension [any GraphQLInterceptor] {
-  /// The same interceptors, each inside one that reports to a tracer; those that report themselves stay as they are.
+  /// The interceptors, each wrapped in one that reports to a tracer. Interceptors that report themselves are not wrapped.
   package func traced(by tracer: any ChainTracer) -> [any GraphQLInterceptor] {
     map { $0.traits.contains(.tracesItself) ? $0 : TracedGraphQLInterceptor(interceptor: $0, tracer: tracer) }
   }
 }
 
 extension [any HTTPInterceptor] {
-  /// The same interceptors, each inside one that reports to a tracer; those that report themselves stay as they are.
+  /// The interceptors, each wrapped in one that reports to a tracer. Interceptors that report themselves are not wrapped.
   func traced(by tracer: any ChainTracer) -> [any HTTPInterceptor] {
     map { $0.traits.contains(.tracesItself) ? $0 : TracedHTTPInterceptor(interceptor: $0, tracer: tracer) }
   }

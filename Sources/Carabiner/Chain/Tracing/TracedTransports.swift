@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 
 extension TransportKind {
-  /// The same transport inside one that reports to a tracer.
+  /// The transport, wrapped in one that reports to a tracer.
   func traced(by tracer: any ChainTracer) -> TransportKind {
     switch self {
     case .http(let transport): .http(TracedHTTPTransport(transport: transport, tracer: tracer))

@@ -40,24 +40,24 @@ public protocol MockObject {
 /// A field of an object type. Generated types have it as properties.
 public struct MockField<Value> {
   let name: String
-  /// The type that has the form in JSON.
+  /// The type that reads the JSON form.
   private let coding: Any.Type
   private let coded: (Value) -> Any
   private let example: (() -> Value)?
 
-  /// A field whose values have their own form in JSON.
+  /// A field whose type in Swift reads its own JSON form.
   public init(_ name: String) {
     self.name = name
     (coding, coded, example) = (Value.self, { $0 }, nil)
   }
 
-  /// A field with a value that it has if it is not set.
+  /// A field with a default value for mocks that do not set it.
   public init(_ name: String, example: @escaping @autoclosure () -> Value) {
     self.name = name
     (coding, coded, self.example) = (Value.self, { $0 }, example)
   }
 
-  /// A field of a custom scalar with another form in JSON.
+  /// A field of a custom scalar whose type in Swift differs from its JSON form.
   public init<Coding: ScalarCoding>(_ name: String, as coding: Coding.Type) where Coding.Value == Value {
     self.name = name
     (self.coding, coded, example) = (coding, Coding.coded, nil)

@@ -14,16 +14,17 @@ protocol ReadableMock: AnyMock {
 protocol ReadableField {
   var name: String { get }
 
-  /// A value that is set; nil if it is not one of the field.
+  /// The JSON of a value that was set; nil if the value does not have the type of the field.
   func json(of value: Any?, _ values: MockValues) throws -> JSONValue?
 
-  /// The value if none is set; nil if none of its type is known.
+  /// The JSON of a field that was not set; nil if no value of its type is known.
   func example(_ values: MockValues) throws -> JSONValue?
 }
 
-/// The values of mocks, for generated types that read themselves.
+/// The values of mocks, for generated types that read them as a response.
 ///
-/// The text of an object has its number only. Each member is made when it is read, so mocks may refer to each other in circles.
+/// The text of an object contains only its number. Each member is created when it is read, so mocks may refer to each other in
+/// circles.
 final class MockValues: AbsentMembers {
   /// The member with the number of an object.
   static let mark: StaticString = "__mock"
@@ -36,7 +37,7 @@ final class MockValues: AbsentMembers {
 
   let includesConditional: Bool
   private var mocks: [any ReadableMock] = []
-  /// The field that was read last, which an error is about.
+  /// The field that was read last, for error messages.
   private(set) var lastField = ""
 
   init(includesConditional: Bool) { self.includesConditional = includesConditional }

@@ -9,10 +9,10 @@ public struct MockError: DescribedError, Sendable {
 extension SelectionSet {
   /// Reads the data of a selection from a mock. For tests.
   ///
-  /// A field that is not set has a value by its type, the same at each call: a text is the name of the field, a number 1, a Boolean true. An
-  /// enumeration has its first value, and a list has one element. An object has such values itself; of an interface or a union, it is of the
-  /// first type in the schema. Values of custom scalars are a URL, a point in time, a day, a UUID, a number or another JSON value, whichever
-  /// the type reads first.
+  /// A field that is not set has a value that depends only on its name and type. A string is the name of the field, a number is 1,
+  /// and a Boolean is true. An enumeration has its first value, and a list has one element. The fields of an object have such
+  /// values too. A field of an interface or a union has an object of the first type in the schema. For a custom scalar, a URL, a
+  /// point in time, a day, a UUID, a number and other JSON values are tried in this order.
   ///
   /// - Parameters:
   ///   - mock: An object of a type that the selection is on, as `Mock<Query>` for the data of a query.

@@ -2,7 +2,8 @@ internal import Synchronization
 
 /// Makes the ids of operations on a WebSocket. No two running operations may have the same.
 public protocol OperationMessageIdCreator: Sendable {
-  /// The id of an operation that is about to be sent. It is asked again if the operation is sent again on another connection.
+  /// Returns the id for an operation that is about to be sent. If the operation is sent again on another connection, the transport
+  /// requests a new id.
   func requestId() -> String
 }
 

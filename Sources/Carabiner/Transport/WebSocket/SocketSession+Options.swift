@@ -19,7 +19,7 @@ extension SocketSession {
     package var maximumWaitingOperations = 1000
     package var reconnection = WebSocketReconnection()
     package var json = JSONLimits()
-    /// Makes the ids of operations; nil for their numbers.
+    /// Creates the ids of operations; nil for increasing numbers.
     package var idCreator: (any OperationMessageIdCreator)?
 
     /// The defaults.

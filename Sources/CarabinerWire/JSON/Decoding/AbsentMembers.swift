@@ -1,6 +1,6 @@
-/// The values of members of objects that are not in their text.
+/// A source of members that the texts of objects lack, for example those of mocks.
 package protocol AbsentMembers: AnyObject {
-  /// Whether members are there that a server may leave out.
+  /// Whether the source has the members that a server may leave out.
   var includesConditional: Bool { get }
 
   /// The value of a member.

@@ -39,7 +39,7 @@ package final class TapeText {
     return withBytes { JSONTape.string(entry, in: $0) }
   }
 
-  /// The text, without a reference of its own as a copy of the array would have.
+  /// Passes the text to `body`. A copy of the array would increment its reference count.
   @inline(__always) func withBytes<Answer>(_ body: (Span<UInt8>) -> Answer) -> Answer {
     unsafe bytes.withUnsafeBufferPointer { unsafe body(Span(_unsafeElements: $0)) }
   }
