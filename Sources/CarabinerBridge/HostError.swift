@@ -1,7 +1,7 @@
 internal import Carabiner
 internal import Glibc
 
-/// Work of the host failed that is not a call of a plugin: a plugin was not loaded, or a file or process cannot be used.
+/// The host failed outside of the calls of plugins: it could not load a plugin, or could not use a file or process.
 package struct HostError: DescribedError, Sendable {
   /// The kind of failure.
   package enum Code: String, Sendable, CaseIterable {
@@ -41,7 +41,7 @@ package struct HostError: DescribedError, Sendable {
     case launcherFailed
     case launcherVersion
     case workerNotStarted
-    /// A plugin needs what workers may not do.
+    /// A plugin needs something that workers are not allowed to do.
     case isolation
   }
 

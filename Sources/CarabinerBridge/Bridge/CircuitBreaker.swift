@@ -60,7 +60,7 @@ package final class CircuitBreaker: Sendable {
 
   /// - Parameters:
   ///   - threshold: How many faults in a row open it.
-  ///   - board: It knows the time, and counts the breakers that are not closed.
+  ///   - board: Provides the time, and counts the breakers that are not closed.
   init(entry: String, threshold: Int, coolDown: Duration, board: BreakerRegistry) {
     self.entry = entry
     self.threshold = threshold

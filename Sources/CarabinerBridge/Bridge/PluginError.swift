@@ -42,21 +42,22 @@ package struct PluginError: DescribedError, Sendable {
   package var domain: String
   /// The header's error flags.
   package var flags: UInt32
-  /// The HTTP status the plugin blames; 0 if none.
+  /// The HTTP status that the plugin gives as the cause; 0 for none.
   package var httpStatus: Int32
-  /// When the plugin says that it is worth trying again, in nanoseconds from now; 0 if it does not.
+  /// The delay after which the plugin advises another attempt, in nanoseconds; 0 for no advice.
   package var retryAfter: UInt64
   /// Whether the manifest lets clients of a gateway get the message and the detail.
   package var isForClients = false
-  /// The plugin's machine-readable detail as JSON text; nil if it gave none, or none that a client would get.
+  /// The plugin's machine-readable detail as JSON text; nil if it gave none, or if clients do not get it.
   package var detail: String?
 
-  /// Whether it counts as a fault for the plugin's circuit breaker. A worker that ends takes calls with it that did nothing wrong.
+  /// Whether the error counts as a fault for the plugin's circuit breaker. When a worker ends, its other calls fail too, and they
+  /// do not count.
   package var countsForBreaker = true
 
-  /// A longer message is cut, and so is a longer domain.
+  /// The limits above which a message and a domain are cut, in bytes.
   package static let (maximumMessageBytes, maximumDomainBytes) = (4096, 256)
-  /// How large a detail may be.
+  /// The maximum size of a detail in bytes.
   package static let maximumDetailBytes = 4096
 
   /// Creates an error. The defaults are those of its properties.

@@ -2,7 +2,7 @@ internal import CCarabiner
 internal import CarabinerABI
 internal import CarabinerManifest
 
-/// Handing over what was learnt, by the extension `crb.state/1`.
+/// The transfer of state from one instance to the next, by the extension `crb.state/1`.
 extension PluginInstance {
   private static let save = "save"
   private static let adopt = "adopt"
@@ -34,10 +34,10 @@ extension PluginInstance {
       version: table.version, bytes: Array(BufferTable.shared.view(buffer)?.bytes ?? .init(start: nil, count: 0)))
   }
 
-  /// Gives a new instance what the one before it handed over; to be called before its first hook, and once.
+  /// Passes the state of the previous instance to this one. Call it once, before the first hook.
   ///
-  /// - Returns: Whether the plugin takes states at all.
-  /// - Throws: ``PluginError`` if the plugin refuses this one; the instance then works as if nothing had been handed over.
+  /// - Returns: Whether the plugin accepts states at all.
+  /// - Throws: ``PluginError`` if the plugin refuses this one; the instance then works without it.
   @discardableResult
   package func adopt(state: PluginState) throws -> Bool {
     if let remote {
@@ -45,7 +45,7 @@ extension PluginInstance {
       return remote.hasState
     }
     guard let adopt = unsafe stateTable?.adopt else { return false }
-    // Present also when it is empty, which {NULL, 0} is not.
+    // // An empty state has an address too, because {NULL, 0} means that there is no state.
     let bytes = state.bytes.isEmpty ? [0] : state.bytes
     var why = unsafe crb_error()
     unsafe why.size = UInt32(MemoryLayout<crb_error>.size)

@@ -16,7 +16,7 @@ internal import Synchronization
     package var configuration: String = "{}"
     /// The secrets in the configuration. No message may show them.
     package var redaction = SecretRedaction()
-    /// The services it may ask for.
+    /// The services that it may query.
     package var grants: Set<String> = []
     /// The store of its chain.
     package var store: ApolloStore?
@@ -42,7 +42,7 @@ internal import Synchronization
     /// Options of an entry.
     package init(name: String) { self.name = name }
 
-    /// Whether an instance made with these would be no different if it were made with the others.
+    /// Whether an instance with the other options would be the same.
     package func isSame(as other: Options) -> Bool {
       name == other.name && configuration == other.configuration && redaction == other.redaction && grants == other.grants
         && store === other.store && environment === other.environment && maximumBufferBytes == other.maximumBufferBytes
@@ -71,14 +71,14 @@ internal import Synchronization
 
   package var name: String { options.name }
 
-  /// Makes an instance.
+  /// Creates an instance.
   ///
   /// - Parameters:
   ///   - host: The table of functions that the plugin got.
   ///   - path: The file of the plugin, as the manifest names it.
   ///   - digest: SHA-256 of the file.
-  ///   - makeRemote: Makes the instance in another process; nil if the plugin runs in this one.
-  /// - Throws: ``HostError`` with what the plugin says about its configuration.
+  ///   - makeRemote: Creates the instance in another process; nil if the plugin runs in this one.
+  /// - Throws: ``HostError`` with the plugin's message about its configuration.
   package init(
     _ interceptor: PluginInterceptor, _ host: UnsafePointer<crb_host>, path: String, digest: String, _ options: Options,
     makeRemote: ((_ selfID: crb_self) throws -> (any RemoteInstance)?)? = nil
@@ -154,7 +154,7 @@ internal import Synchronization
       "the plugin of entry \(options.name) \(what): \(options.redaction(reason)); correct its config in the manifest")
   }
 
-  /// Runs a hook while no other hook of this instance runs: what a SERIAL plugin asked for.
+  /// Runs a hook while no other hook of this instance runs, as SERIAL plugins require.
   func alone<Value>(_ hook: () -> Value) -> Value { serial.withLock { _ in hook() } }
 
   /// The instance for one call: the shared one, or a fresh one.

@@ -2,12 +2,12 @@ internal import CCarabiner
 
 /// The state that an instance of a plugin hands over to the next one.
 package struct PluginState: Sendable, Hashable {
-  /// How many bytes there may be.
+  /// The maximum number of bytes.
   package static let maximumBytes = Int(CRB_STATE_MAX_BYTES)
 
-  /// Of the layout of the bytes, as the plugin counts.
+  /// The version of the layout of the bytes, which the plugin defines.
   package let version: UInt32
-  /// A copy that is the host's.
+  /// The bytes, copied to memory of the host.
   package let bytes: [UInt8]
 
   /// A state with these parts.

@@ -3,7 +3,8 @@ internal import CarabinerABI
 
 /// The part of an instance that is in another process.
 ///
-/// For a call, such a plugin is one with a table of the host's own functions, which cross to the process. Only what no table has is here.
+/// Its hooks are called through a table of host functions, which forward the calls to the process. This protocol has only the
+/// functions that no such table has.
 package protocol RemoteInstance: AnyObject, Sendable {
   /// The instance as the functions of its table get it.
   var pointer: UnsafeMutableRawPointer { get }
@@ -26,7 +27,8 @@ package protocol RemoteInstance: AnyObject, Sendable {
   func noteRevoked(_ state: UnsafeMutableRawPointer?)
 }
 
-/// The hooks of later stages that another process ran in the same crossing, so that the chain finds their answers.
+/// The results of hooks of later stages that another process ran in the same crossing. The chain takes each when it reaches the
+/// stage.
 package protocol HooksAhead: AnyObject {
   /// Gives up the answers that no hook has taken.
   func discard()

@@ -6,7 +6,7 @@ internal import CarabinerWire
 @safe package struct RegistrationReader {
   /// How many interceptors a library may register.
   package static let maximumInterceptors: UInt32 = 64
-  /// A text of a plugin, and the schema of its configuration, with the NUL.
+  /// The maximum sizes of a text and of a configuration schema in bytes, with the NUL.
   package static let (maximumTextBytes, maximumSchemaBytes) = (4096, 1 << 20)
 
   private let pointer: UnsafePointer<crb_plugin>

@@ -1,4 +1,4 @@
-/// Properties of a plugin's file because of which one process cannot load it again and again, after changes.
+/// Properties of a plugin's file that limit how often one process can load changed versions of it.
 ///
 /// A library stays mapped for as long as its process lives.
 package struct ReloadObstacles: Equatable {

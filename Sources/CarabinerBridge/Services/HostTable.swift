@@ -20,8 +20,8 @@ package enum HostTable {
   /// A table for one library. It lives as long as the process, as the library does.
   ///
   /// - Parameters:
-  ///   - name: What logs call the library before it has instances.
-  ///   - subject: Whose code runs while the library is loaded.
+  ///   - name: The name of the library in logs before it has instances.
+  ///   - subject: The plugin whose code runs while the library is loaded.
   ///   - library: The digest of its file.
   package static func make(for name: String, subject: CrashSubject, library: String) -> UnsafePointer<crb_host> {
     var text = Arena()

@@ -53,7 +53,7 @@ package enum PluginFetch {
     return isStarted ? Status.ok : Status.limit
   }
 
-  /// The bytes of the texts of a request; a negative number if that are more than a number can count.
+  /// The bytes of the texts of a request; a negative number if the sum overflows.
   private static func size(of request: crb_fetch_request) -> Int {
     var size = unsafe request.url.bytes.count &+ request.method.bytes.count &+ request.body.bytes.count
     guard unsafe request.headers != nil, unsafe (0...maximumHeaders).contains(request.header_count) else { return size }

@@ -1,10 +1,10 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Runs the callbacks of one call one at a time, in the order in which they were handed in.
+/// Runs the callbacks of one call one at a time, in the order in which they were added.
 ///
-/// The order is the same on serial and concurrent queues. Callbacks run on the queue of the caller, never on the thread that hands
-/// them in. A task runs them, so they see the task-locals that were bound where the lane was made.
+/// The order is the same on serial and concurrent queues. Callbacks run on the queue of the caller, never on the thread that adds
+/// them. A task runs them, so they see the task-locals that were bound where this object was created.
 final class CallbackQueue: Sendable {
   /// A callback, and the result of the server that it belongs to.
   struct Callback: Sendable {
@@ -17,10 +17,11 @@ final class CallbackQueue: Sendable {
     }
   }
 
-  /// How many callbacks pass a result to one another on the stack. Deeper ones run after the stack is unwound.
+  /// How deep callbacks of one stack may be nested when they pass results to one another. Deeper ones run after the stack is
+  /// unwound.
   static let maximumNesting = 64
 
-  /// Shared with the task, which must not keep the lane.
+  /// Shared with the task, which must not keep this object.
   private let callbacks = PendingCallbacks()
 
   init(on queue: DispatchQueue) {
@@ -39,10 +40,10 @@ final class CallbackQueue: Sendable {
   /// - Parameter last: A callback to run nevertheless; nil for none.
   func close(after last: Callback? = nil) { callbacks.close(after: last) }
 
-  /// Whether this thread runs a callback of the lane.
+  /// Whether this thread runs a callback of this queue.
   var isCurrent: Bool { callbacks.isCurrent }
 
-  /// Runs `body` as a part of the callback that this thread runs, unless the lane was closed meanwhile.
+  /// Runs `body` as a part of the callback that this thread runs, unless this queue was closed meanwhile.
   func nest(_ body: @escaping () -> Void) { callbacks.nest(body) }
 }
 

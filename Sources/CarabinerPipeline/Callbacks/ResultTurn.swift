@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// The way of one result of the server through the interceptors after the fetch.
+/// The turn of one result of the server, while it passes the interceptors after the fetch.
 ///
-/// It ends when the result was delivered, and no interceptor is at work with it, or when all chain values and closures of it are
-/// released. The next result enters only then, so that results do not overtake each other.
+/// The turn ends when the result was delivered and no interceptor works on it, or when all chain values and closures of the result
+/// are released. Only then does the next result begin, so results keep their order.
 final class ResultTurn: Sendable {
   private struct State {
     var running = 0
@@ -48,7 +48,7 @@ final class ResultTurn: Sendable {
   }
 }
 
-/// Where a transfer waits until its last result has gone its way.
+/// Lets a transfer wait until the turn of its last result has ended.
 final class ResultGate: Sendable {
   private struct State {
     var turns = 0
@@ -67,7 +67,7 @@ final class ResultGate: Sendable {
     }
   }
 
-  /// Waits until no result is on its way, or the task is cancelled.
+  /// Waits until no result has a turn, or the task is cancelled.
   func wait() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

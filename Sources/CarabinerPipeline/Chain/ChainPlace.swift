@@ -1,9 +1,9 @@
 internal import Carabiner
 internal import Synchronization
 
-/// Where an interceptor is in a chain: the value that it gets as its `chain`.
+/// The value that an interceptor gets as its `chain`.
 ///
-/// It knows its place, so it proceeds to the interceptor after that, at any time and any number of times.
+/// It knows the place of the interceptor, so the interceptor may proceed at any time and any number of times.
 final class ChainPlace: RequestChain, @unchecked Sendable {
   // Immutable. The place itself is used under its own rules.
 
@@ -28,7 +28,7 @@ final class ChainPlace: RequestChain, @unchecked Sendable {
     proceed(Travel(request, response, completion, place.turn))
   }
 
-  /// Runs the next interceptor with a result of the server, whose way is `travel.turn`.
+  /// Runs the next interceptor with a result of the server, whose turn is `travel.turn`.
   func proceed<Operation: GraphQLOperation>(_ travel: Travel<Operation>) {
     place.use("proceeded")
     guard let index = place.index else { return engine.proceedFromErrorInterceptor(place, travel) }
@@ -82,7 +82,7 @@ struct Travel<Operation: GraphQLOperation> {
   let request: HTTPRequest<Operation>
   let response: HTTPResponse<Operation>?
   let completion: Completion
-  /// The way of the server's result; nil before the fetch.
+  /// The turn of the server's result; nil before the fetch.
   let turn: ResultTurn?
 
   init(

@@ -11,7 +11,7 @@ final class Pass: Sendable {
 
   var isOver: Bool { state.withLock { $0.isOver } }
 
-  /// Runs `body` when the pass ends early. Now, if it has.
+  /// Runs `body` when the pass ends early, or at once if it has already ended.
   func atEnd(_ body: @escaping @Sendable () -> Void) {
     let isOver = state.withLock { state in
       if !state.isOver { state.endings.append(body) }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// One call with callbacks, as a value that is awaited.
+/// Waits for the result of a call that has callbacks.
 final class AsyncCall<Value: Sendable>: Sendable {
   private struct State {
     var waiting: CheckedContinuation<Value, any Error>?

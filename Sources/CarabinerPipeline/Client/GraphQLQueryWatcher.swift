@@ -3,7 +3,7 @@ public import Dispatch
 public import FoundationEssentials
 internal import Synchronization
 
-/// Fetches a query, and again delivers its result whenever another writer changes it in the store.
+/// Fetches a query and delivers its result. It delivers the result again whenever another writer changes it in the store.
 ///
 /// It works until it is cancelled or released.
 public final class GraphQLQueryWatcher<Query: GraphQLQuery>: Cancellable, ApolloStoreSubscriber, @unchecked Sendable {
@@ -17,7 +17,7 @@ public final class GraphQLQueryWatcher<Query: GraphQLQuery>: Cancellable, Apollo
   private let callbackQueue: DispatchQueue
   private let handler: Transferred<GraphQLResultHandler<Query.Data>>
   private let queue: CallbackQueue
-  /// Under which this watcher's own requests publish.
+  /// The identifier of the changes that this watcher's own requests make.
   private let contextIdentifier = UUID()
 
   private struct State {
@@ -30,7 +30,7 @@ public final class GraphQLQueryWatcher<Query: GraphQLQuery>: Cancellable, Apollo
     var isCancelled = false
     /// How many reads of the store have begun.
     var reads = 0
-    /// The newest read whose result is older than what was delivered, or is it.
+    /// The results of reads up to this number are outdated, or were delivered.
     var lastRead = 0
   }
 
@@ -142,7 +142,7 @@ public final class GraphQLQueryWatcher<Query: GraphQLQuery>: Cancellable, Apollo
     client.store.read(query) { [weak self] result in self?.reread(result, number) }
   }
 
-  /// A result of the store. One that is older than what was delivered is dropped: the change after it has a read of its own.
+  /// Handles a result of the store. A result that is older than the delivered one is dropped: the change after it has its own read.
   private func reread(_ result: Result<GraphQLResult<Query.Data>, any Error>, _ number: Int) {
     guard case .success(let value) = result else {
       let mayFetch = state.withLock { state in

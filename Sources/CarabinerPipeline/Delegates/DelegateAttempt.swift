@@ -11,7 +11,7 @@ struct DelegateAttempt: Carabiner.RequestContextKey, Sendable {
   var response: HTTPURLResponse?
   /// The body as far as it arrived.
   var body = Data()
-  /// The reason why the request could not be sent or its response not be received.
+  /// The error if the request could not be sent or its response could not be received.
   var error: (any Error)?
 
   /// The error that the retry delegate is asked about; nil if it is not asked.

@@ -136,7 +136,7 @@ private struct DelegatedRun<Operation: GraphQLOperation>: Sendable {
     }
   }
 
-  /// The error in the words of this generation.
+  /// The error as a type of this generation.
   func named(_ error: any Error, _ context: Carabiner.RequestContext) -> any Error {
     guard let chain = error as? RequestChainError else { return error }
     switch chain.code {

@@ -148,7 +148,7 @@ public final class HTTPNetworkTransport: UploadingNetworkTransport, Equatable, @
     state = Mutex(State(delegate: Transferred(delegate)))
   }
 
-  /// The object that is asked about each request. Each method is looked for when it is needed, so a change counts from then on.
+  /// The object that decides about each request. It may be changed at any time, and then applies to the following decisions.
   public var delegate: (any HTTPNetworkTransportDelegate)? {
     get { state.withLock { $0.delegate }.value }
     set {

@@ -28,7 +28,7 @@ public protocol HTTPNetworkTransportTaskCompletedDelegate: HTTPNetworkTransportD
   ///   - request: The request as it was sent.
   ///   - data: The body as far as it arrived, which may be empty; nil if no head arrived.
   ///   - response: The head, after redirects; nil if none arrived.
-  ///   - error: The reason why the request could not be sent or its response not be received; nil if both succeeded.
+  ///   - error: The error if the request could not be sent or its response could not be received; otherwise nil.
   func networkTransport(
     _ networkTransport: HTTPNetworkTransport, didCompleteRawTaskForRequest request: URLRequest, withData data: Data?,
     response: URLResponse?, error: (any Error)?)

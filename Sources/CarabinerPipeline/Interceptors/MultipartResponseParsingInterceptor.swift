@@ -5,7 +5,7 @@ public import Carabiner
 /// Parts are split where they arrive, so each response that reaches an interceptor is the JSON of one result. The interceptor exists for
 /// lists that contain it.
 public struct MultipartResponseParsingInterceptor: ApolloInterceptor {
-  /// An interceptor.
+  /// Creates an interceptor.
   public init() {}
 
   public func interceptAsync<Operation: GraphQLOperation>(

@@ -58,7 +58,7 @@ public class NetworkFetchInterceptor: ApolloInterceptor, Cancellable {
     atEnd(of: chain) { aborting.value.abort(task) }
   }
 
-  /// Keeps how a transfer is aborted when the pass of its chain ends early.
+  /// Registers the function that aborts a transfer when the pass of its chain ends early.
   private func atEnd(of chain: any RequestChain, _ abort: @escaping @Sendable () -> Void) {
     guard let place = chain as? ChainPlace else { return foreignAborts.withLock { $0.append(abort) } }
     place.place.pass.atEnd(abort)

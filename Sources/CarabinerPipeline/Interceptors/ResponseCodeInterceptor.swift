@@ -26,7 +26,7 @@ public struct ResponseCodeInterceptor: ApolloInterceptor {
     }
   }
 
-  /// An interceptor.
+  /// Creates an interceptor.
   public init() {}
 
   public func interceptAsync<Operation: GraphQLOperation>(

@@ -44,7 +44,7 @@ struct SocketFetch<Operation: GraphQLOperation> {
     }
   }
 
-  /// Notes that this is the end. A subscription may end without a result, and the interceptor did not fail then.
+  /// Marks the interceptor as done at the end of the operation. A subscription may end without a result, which is not a failure.
   private func end() { (chain as? ChainPlace)?.place.use("ended") }
 
   /// A socket has no head. Interceptors that look at it see one without header fields.

@@ -31,7 +31,7 @@ extension RequestBodyCreator {
 
 /// Makes bodies with the members of GraphQL over HTTP.
 public struct ApolloRequestBodyCreator: RequestBodyCreator, Sendable {
-  /// A creator.
+  /// Creates a body creator.
   public init() {}
 }
 

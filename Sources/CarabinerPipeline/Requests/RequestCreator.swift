@@ -7,8 +7,8 @@ public protocol RequestCreator {
   ///
   /// - Parameters:
   ///   - operation: The operation.
-  ///   - sendOperationIdentifiers: Whether an identifier of the operation's own is sent as `id`. A ``RequestChainNetworkTransport`` asks for
-  ///     it if the operation has one, a ``HTTPNetworkTransport`` as its option of this name says.
+  ///   - sendOperationIdentifiers: Whether an identifier of the operation's own is sent as `id`. A ``RequestChainNetworkTransport``
+  ///     passes true if the operation has one. A ``HTTPNetworkTransport`` passes its option of this name.
   ///   - sendQueryDocument: Whether the document is sent.
   ///   - autoPersistQuery: Whether the hash of the document is sent.
   func requestBody<Operation: GraphQLOperation>(
@@ -20,8 +20,8 @@ public protocol RequestCreator {
   /// - Parameters:
   ///   - operation: The operation.
   ///   - files: The files.
-  ///   - sendOperationIdentifiers: Whether an identifier of the operation's own is sent as `id`. A ``RequestChainNetworkTransport`` asks for
-  ///     it if the operation has one, a ``HTTPNetworkTransport`` as its option of this name says.
+  ///   - sendOperationIdentifiers: Whether an identifier of the operation's own is sent as `id`. A ``RequestChainNetworkTransport``
+  ///     passes true if the operation has one. A ``HTTPNetworkTransport`` passes its option of this name.
   ///   - manualBoundary: The text between the parts; nil for a random one.
   /// - Throws: An error, for example if a file cannot be read. Nothing is sent then.
   func requestMultipartFormData<Operation: GraphQLOperation>(
@@ -53,7 +53,7 @@ extension RequestCreator {
 
 /// Makes bodies with the members of GraphQL over HTTP.
 public struct ApolloRequestCreator: RequestCreator, Sendable {
-  /// A creator.
+  /// Creates a body creator.
   public init() {}
 }
 

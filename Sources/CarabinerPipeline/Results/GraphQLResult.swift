@@ -16,9 +16,10 @@ public struct GraphQLResult<Data> {
   public let extensions: JSONObject?
   /// Where the result came from.
   public let source: Source
-  /// The fields of the store that the data consists of, as `record.field`; nil if there is no data, or if no parser made the result.
+  /// The fields of the store that the data consists of, as `record.field`; nil if there is no data, or if no parser created the
+  /// result.
   ///
-  /// Those of a response are worked out at each read.
+  /// For a response they are computed at each read.
   public var dependentKeys: Set<CacheKey>? { keys.value }
 
   private let keys: DependentKeys

@@ -133,7 +133,7 @@ final class BufferTable: Sendable {
     return unsafe Self.copy(UnsafeRawBufferPointer(rebasing: storage.bytes[range])).map { .data($0) } ?? .noMemory
   }
 
-  /// Copies from this size on may find no memory.
+  /// Copies of this size and above use `malloc`, which can report that there is no memory.
   private static let largeCopy = 64 << 10
 
   private static func copy(_ bytes: UnsafeRawBufferPointer) -> Data? {

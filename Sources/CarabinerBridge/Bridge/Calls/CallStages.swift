@@ -11,7 +11,7 @@ internal import Synchronization
   /// The state of each stage, one word a stage, in the call's scratch memory. Valid from `begin` to `reset`, as the next three.
   @safe package private(set) var states = unsafe CallStages.noWords
   @safe private(set) var instances = unsafe UnsafePointer(CallStages.noWords)
-  /// Which stages are open: their first hook returned CONTINUE, and an end is owed to them.
+  /// Which stages are open: their first hook returned CONTINUE, so the host must call one of their ends.
   @safe private(set) var areOpen = unsafe CallStages.noFlags
   /// Identifies the code of each stage for a crash report.
   @safe private(set) var subjects = unsafe UnsafePointer(CallStages.noSubjects)

@@ -38,7 +38,7 @@ internal import Synchronization
   /// The number of calls that have not ended.
   var underWay: Int { free.withLock { free in count.load(ordering: .relaxed) - free.count } }
 
-  /// Whether all processors have work: a request has a call for each kind of stage, most of them two.
+  /// Whether all processors have work. Most requests have two calls, one for each kind of stage.
   package var isCrowded: Bool { underWay > 2 * Self.processors }
 
   private static let processors = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))

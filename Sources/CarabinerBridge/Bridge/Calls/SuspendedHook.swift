@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// The life of one token: armed by `suspend`, resumed or revoked once, and awaited by the host in between.
 ///
-/// The word holds generation (32 bits), verdict (16) and state (16); every change is one compare-and-swap, so of many threads
-/// that resume at once exactly one wins. This is the only file of the host with a continuation in it.
+/// The word holds generation (32 bits), verdict (16) and state (16). Every change is one compare-and-swap, so if many threads
+/// resume at once, exactly one succeeds. This is the only file of the module with a continuation.
 @safe final class SuspendedHook: Sendable {
   private enum State: UInt16 {
     case free
@@ -77,7 +77,7 @@ internal import Synchronization
 
   /// Waits until the token is resumed or revoked, if that did not happen before.
   func completion() async -> crb_verdict {
-    // Resumed exactly once, as the word says; a checked continuation would allocate to say it again.
+    // // The word ensures that it is resumed exactly once. A checked continuation would allocate memory for the same check.
     unsafe await withUnsafeContinuation { waiting in
       unsafe continuation.withLock { unsafe $0 = unsafe waiting }
       while true {
@@ -117,7 +117,7 @@ internal import Synchronization
     revocations.withLock { $0 = (cancellation, $0.0) }
   }
 
-  /// The hook has ended: no timer has to wait for its time.
+  /// Cancels the timers, because the hook has ended.
   func cancelRevocations() {
     let (first, second) = revocations.withLock { revocations in
       defer { revocations = (nil, nil) }

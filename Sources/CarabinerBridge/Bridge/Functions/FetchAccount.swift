@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The requests that one instance has under way by `crb.fetch/1`: their number and their bytes are limited, and they end with it.
 package final class FetchAccount: Sendable {
-  /// A request, with the number by which it holds bytes.
+  /// A request. It holds bytes under its number.
   typealias Request = @Sendable (_ number: UInt64) async -> Void
 
   private struct State {
@@ -16,7 +16,7 @@ package final class FetchAccount: Sendable {
     var isClosed = false
   }
 
-  /// Further ones wait. Each may need a connection.
+  /// The maximum number of requests that run at once; further ones wait. Each may need a connection.
   static let maximumRunning = 64
 
   private let state = Mutex(State())
@@ -66,7 +66,7 @@ package final class FetchAccount: Sendable {
     }
   }
 
-  /// A request has its result.
+  /// Ends a request that has its result, and starts the next one that waits.
   func end(_ number: UInt64) {
     state.withLock { state in
       state.bytes -= state.held.removeValue(forKey: number) ?? 0
@@ -75,7 +75,7 @@ package final class FetchAccount: Sendable {
     }
   }
 
-  /// Ends all requests with an error. There are no others from now on.
+  /// Ends all requests with an error, and accepts no more.
   package func close() {
     let tasks = state.withLock { state in
       state.isClosed = true

@@ -4,9 +4,9 @@ package import Carabiner
 ///
 /// Each instance keeps the environment of the generation it was made in, so the settings of another one never reach it.
 package final class HostEnvironment: Sendable {
-  /// Makes sure that what was scheduled and has not begun never runs.
+  /// Cancels scheduled work that has not begun.
   package typealias Cancellation = @Sendable () -> Void
-  /// Runs something later, on a thread that does not block.
+  /// Runs work after a delay. The work must not block its thread.
   package typealias Schedule = @Sendable (Duration, @escaping @Sendable () -> Void) -> Cancellation
 
   /// The name of the host program, as plugins see it.
@@ -24,7 +24,7 @@ package final class HostEnvironment: Sendable {
     self.schedule = schedule
   }
 
-  /// A clock of Swift's own, for hosts without a loop.
+  /// An environment without a network, for hosts without an event loop. It uses a clock of Swift.
   package static let withoutLoop = HostEnvironment(transport: nil) { delay, body in
     let task = Task {
       do { try await Task.sleep(for: delay) } catch { return }

@@ -18,7 +18,7 @@ final class PluginRegistry: Sendable {
     let account: BufferAccount
     /// The requests that it has under way.
     let fetches = FetchAccount()
-    /// Whose code uses the id.
+    /// The plugin whose code uses the id.
     fileprivate let subject: CrashSubject
     /// The digest of the library that was given the id.
     fileprivate let library: String
@@ -53,8 +53,8 @@ final class PluginRegistry: Sendable {
   /// An id for a library or an instance of one; 0 if there are too many.
   ///
   /// - Parameters:
-  ///   - subject: Whose code uses it.
-  ///   - library: The digest of the library that is given it.
+  ///   - subject: The plugin whose code uses it.
+  ///   - library: The digest of the library that gets it.
   func register(_ options: PluginInstance.Options, subject: CrashSubject, library: String) -> crb_self {
     let member = Member(
       name: options.name, grants: options.grants, logger: Logger(label: "carabiner.plugin.\(options.name)"),

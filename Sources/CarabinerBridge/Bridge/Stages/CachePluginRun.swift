@@ -64,7 +64,7 @@ package struct CachePluginRun: CacheInterceptor {
     return nil
   }
 
-  /// Writes in the opposite order: a response passes the stages its request passed, reversed.
+  /// Writes in reverse order, as responses pass all stages.
   @_specialize(where Request == JSONRequest<DynamicOperation>)
   package func writeCacheData<Request: GraphQLRequest>(
     to store: ApolloStore, request: Request, response: ParsedResult<Request.Operation>

@@ -40,8 +40,7 @@ extension GroupCall {
     return HookInvocation(hook: hook, index: index, verdict: verdict, start: 0, hasPassed: false)
   }
 
-  /// Whether a hook let the message pass and staged nothing but changes of headers. Then they are in ``staged``, for the caller to apply
-  /// and to forget.
+  /// Whether a hook let the message pass and staged nothing but changes of headers. The caller then applies them and forgets them.
   ///
   /// Most hooks with an outcome have this one. ``outcome(of:_:)`` would take several times as long for it.
   func passedWithHeaderEdits(_ made: HookInvocation) -> Bool {
@@ -54,7 +53,7 @@ extension GroupCall {
     return true
   }
 
-  /// Waits for a hook if it is pending, checks its verdict and takes the effects that it pass.staged.
+  /// Waits for a hook if it is pending, checks its verdict and takes the effects that it staged.
   ///
   /// - Returns: The verdict, CONTINUE to RECOVER, and the effects.
   /// - Throws: ``PluginError`` if the plugin broke a rule or took too long; `CancellationError`.

@@ -9,7 +9,7 @@ private struct ElementLook {
   let made: HookInvocation?
 }
 
-/// The results of the plain calls, for the `async` functions that continue after them.
+/// The results of the synchronous calls, for the `async` functions that continue after them.
 private struct PlainCalls: ~Copyable {
   /// The look at the last element, if ``ResponsePipeline/passes(_:)`` has shown it to the stages and one of them did not let it pass.
   var look: Result<ElementLook, PluginError>?
@@ -18,13 +18,13 @@ private struct PlainCalls: ~Copyable {
   /// The first hook with another outcome than that the request goes on.
   var unfinished: HookInvocation?
 
-  /// The look, once.
+  /// Returns the look and removes it.
   mutating func takeLook() throws(PluginError) -> ElementLook? {
     defer { look = nil }
     return try look?.get()
   }
 
-  /// The hook that ended the way in, once.
+  /// Returns the hook that ended the way in, and removes it.
   mutating func takeUnfinished() -> HookInvocation? {
     defer { unfinished = nil }
     isUnfinished = false
@@ -47,7 +47,7 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, Str
   @safe @exclusivity(unchecked) private var ready: ArraySlice<Element> = []
   private var sequence: UInt64 = 0
   @safe @exclusivity(unchecked) private var plain = PlainCalls()
-  /// The pass of the stage further out, while the chain goes inward.
+  /// The pass of the next outer stage, while the request is still on its way inward.
   @safe @exclusivity(unchecked) var outer: (any StreamPass<Element>)?
 
   override init(_ message: Message, through group: PluginStageGroup, _ shared: PluginCall, timeout: Double?) throws {
@@ -67,7 +67,7 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, Str
     return nil
   }
 
-  /// Goes inward as far as plain calls do.
+  /// Goes inward as far as synchronous calls can.
   func descendPlainly() {
     plain.unfinished = descend()
     // Stages further in see baggage in a scope, which needs an `async` function.
@@ -77,7 +77,7 @@ final class ResponsePipeline<Message: ResponseMessage>: PluginPass<Message>, Str
   /// Whether the way in is not over after ``descendPlainly()``.
   var isUnfinished: Bool { plain.isUnfinished }
 
-  /// The hook that ended ``descendPlainly()``, once.
+  /// Returns the hook that ended ``descendPlainly()``, and removes it.
   func takeUnfinished() -> HookInvocation? { plain.takeUnfinished() }
 
   /// Goes inward for as long as stages with an outcome do nothing but change headers.
