@@ -4,7 +4,7 @@ package import FoundationEssentials
 package struct ConnectCall: Sendable {
   /// The header fields of the request.
   package var headers: Headers
-  /// How often the request may be sent without another effect. Without side effects, it may be sent by GET.
+  /// The idempotency of the method. A method without side effects may be called by GET.
   package var idempotencyLevel: IdempotencyLevel
   private let path: String
   private let codec: any Codec

@@ -9,7 +9,7 @@ struct UnaryForm<Input: Sendable, Output: Sendable>: Sendable {
 }
 
 extension UnaryForm where Input: ProtobufMessage, Output: ProtobufMessage {
-  /// Messages of types.
+  /// Typed messages, which the codec encodes.
   init(_ codec: any Codec) {
     self.init(
       serialize: { try $1 ? codec.deterministicallySerialize(message: $0) : codec.serialize(message: $0) },
@@ -31,7 +31,7 @@ struct StreamForm<Input: Sendable, Output: Sendable>: Sendable {
 }
 
 extension StreamForm where Input: ProtobufMessage, Output: ProtobufMessage {
-  /// Messages of types.
+  /// Typed messages, which the codec encodes.
   init(_ codec: any Codec) {
     self.init(
       serialize: { try codec.serialize(message: $0) }, parse: { try codec.deserialize(source: $0) },

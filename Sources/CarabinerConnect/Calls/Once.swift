@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Lets one of several through.
+/// Lets only the first of several callers continue.
 final class Once: Sendable {
   private let taken = Atomic<Bool>(false)
 

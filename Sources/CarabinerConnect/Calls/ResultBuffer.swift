@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The results of a stream that the caller has not asked for.
+/// The results of a stream that the caller has not read yet.
 final class ResultBuffer<Output: Sendable>: Sendable {
   private typealias Reader = CheckedContinuation<StreamResult<Output>?, Never>
 

@@ -1,16 +1,16 @@
 internal import FoundationEssentials
 internal import Synchronization
 
-/// A stream: headers once, messages, and one end, whatever hooks, network and caller do.
+/// A stream. Its caller gets the headers once, messages, and exactly one end, whatever hooks, network and caller do.
 ///
-/// The request passes the start hooks when the stream is made, and is opened. Then messages go the way of ``StreamOutward``, and results
-/// that of ``StreamInward``.
+/// The request passes the start hooks when the stream is created, and is opened. Then messages pass through ``StreamOutward``, and
+/// results through ``StreamInward``.
 final class StreamCall<Input: Sendable, Output: Sendable>: Sendable {
   private struct State {
     /// The interceptors; nil after the end.
     var chain: CallChain<any StreamInterceptor>?
     var start: HookPass<HTTPRequest<Void>>?
-    /// The way of results; nil before the stream is opened, and after its end.
+    /// The path of results; nil before the stream is opened, and after its end.
     var inward: StreamInward<Output>?
     var isOpened = false
     /// Aborts the exchange.

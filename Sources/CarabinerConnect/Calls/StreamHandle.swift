@@ -1,4 +1,4 @@
-/// A stream whose results are asked for. Releasing it and its results ends the transfer.
+/// A stream whose results the caller reads. Releasing it and its results ends the transfer.
 final class StreamHandle<Input: Sendable, Output: Sendable>: Sendable {
   let call: StreamCall<Input, Output>
   private let buffer = ResultBuffer<Output>()

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Synchronization
 
-/// The way of results from the network to the caller: raw hooks, parsed, typed hooks.
+/// The path of results from the network to the caller: raw hooks, parser, typed hooks.
 final class StreamInward<Output: Sendable>: Closable {
   private let unread: StreamQueue
   private let sink: StreamSink<Output>
@@ -88,7 +88,7 @@ final class StreamInward<Output: Sendable>: Closable {
     wake()
   }
 
-  /// Moves results into the hooks while these and the caller have room. Runs on the lane.
+  /// Moves results into the hooks while these and the caller have room. Runs on the queue of the call.
   fileprivate func run() {
     while hasRoom, let (result, life) = unread.next() { raw.enter(result, life) }
     if unread.isOver { exchange?.isComplete = true }
@@ -109,7 +109,7 @@ final class StreamInward<Output: Sendable>: Closable {
   }
 }
 
-/// The way that a wake-up runs, which does not keep it.
+/// A weak reference to a path, because a wake-up must not keep it.
 private final class WeakInward<Output: Sendable>: Sendable {
   private let reference = Mutex<Weak?>(nil)
 

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Synchronization
 
-/// The way of messages from the caller to the network: typed hooks, serialised, raw hooks, framed.
+/// The path of messages from the caller to the network: typed hooks, serialisation, raw hooks, framing.
 final class StreamOutward<Input: Sendable>: Closable {
   private struct State {
     /// Messages that have not entered a hook.
@@ -83,7 +83,7 @@ final class StreamOutward<Input: Sendable>: Closable {
 
   private var exchange: RequestCallbacks<Data>? { state.withLock { $0.exchange } }
 
-  /// Moves messages into the hooks while these have room, and ends the body after the last one. Runs on the lane.
+  /// Moves messages into the hooks while these have room, and ends the body after the last one. Runs on the queue of the call.
   private func run() {
     guard let passes = state.withLock({ $0.exchange == nil ? nil : $0.passes }) else { return }
     let maximum = plan.config.hookLimits.maximumHeldValues

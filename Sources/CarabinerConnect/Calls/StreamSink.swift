@@ -21,7 +21,7 @@ final class StreamSink<Output: Sendable>: Sendable {
   private let isSingle: Bool
   private let state = Mutex(State())
 
-  /// A sink that calls a closure, on a thread of ours.
+  /// A sink that calls a closure, on a thread of the library.
   ///
   /// - Parameter isSingle: Whether the response must have exactly one message.
   init(isSingle: Bool, _ callback: @escaping @Sendable (StreamResult<Output>) -> Void) {
@@ -29,7 +29,7 @@ final class StreamSink<Output: Sendable>: Sendable {
     target = .callback(CallQueue(), callback)
   }
 
-  /// A sink whose results are asked for.
+  /// A sink whose results the caller reads from a buffer.
   init(isSingle: Bool, _ buffer: ResultBuffer<Output>) {
     self.isSingle = isSingle
     target = .buffer(buffer)
@@ -43,13 +43,13 @@ final class StreamSink<Output: Sendable>: Sendable {
     }
   }
 
-  /// Sets what is called when the caller gets a result.
+  /// Sets the function that is called when the caller gets a result.
   func onRoom(_ hasRoom: @escaping @Sendable () -> Void) { state.withLock { $0.hasRoom = hasRoom } }
 
   /// The caller got a result.
   func resultWasTaken() { state.withLock { $0.hasRoom }?() }
 
-  /// The results that the caller gets because of one from the hooks.
+  /// Takes a result from the hooks, and returns the results that the caller now gets.
   func admit(_ result: StreamResult<Output>) -> [StreamResult<Output>] {
     state.withLock { state in
       switch result {

@@ -45,7 +45,7 @@ final class UnaryCall<Input: Sendable, Output: Sendable>: Sendable {
 
   /// Sends a message.
   ///
-  /// - Parameter completion: Gets the outcome on a thread of ours.
+  /// - Parameter completion: Gets the outcome on a thread of the library.
   func start(_ message: Input, completion: @escaping @Sendable (Outcome) -> Void) {
     state.withLock { $0.completion = completion }
     deliverOutcome()

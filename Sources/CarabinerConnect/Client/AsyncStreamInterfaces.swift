@@ -1,4 +1,4 @@
-/// A bidirectional stream whose results are asked for.
+/// A bidirectional stream whose results are read from an `AsyncStream`.
 ///
 /// Releasing it and its results ends the transfer.
 public protocol BidirectionalAsyncStreamInterface<Input, Output> {
@@ -13,7 +13,7 @@ public protocol BidirectionalAsyncStreamInterface<Input, Output> {
 
   /// The results that were not read yet: headers once, messages, and the end once.
   ///
-  /// If they are not asked for, reading from the network pauses. Cancelling the task that reads them cancels the stream.
+  /// While no result is read, reading from the network pauses. Cancelling the task that reads them cancels the stream.
   func results() -> AsyncStream<StreamResult<Output>>
 
   /// Ends the request. Results still come.
@@ -23,7 +23,7 @@ public protocol BidirectionalAsyncStreamInterface<Input, Output> {
   func cancel()
 }
 
-/// A client stream whose results are asked for.
+/// A client stream whose results are read from an `AsyncStream`.
 ///
 /// Releasing it and its results ends the transfer.
 public protocol ClientOnlyAsyncStreamInterface<Input, Output> {
@@ -46,7 +46,7 @@ public protocol ClientOnlyAsyncStreamInterface<Input, Output> {
   func cancel()
 }
 
-/// A server stream whose results are asked for.
+/// A server stream whose results are read from an `AsyncStream`.
 ///
 /// Releasing it and its results ends the transfer.
 public protocol ServerOnlyAsyncStreamInterface<Input, Output> {
@@ -60,7 +60,7 @@ public protocol ServerOnlyAsyncStreamInterface<Input, Output> {
 
   /// The results that were not read yet: headers once, messages, and the end once.
   ///
-  /// If they are not asked for, reading from the network pauses. Cancelling the task that reads them cancels the stream.
+  /// While no result is read, reading from the network pauses. Cancelling the task that reads them cancels the stream.
   func results() -> AsyncStream<StreamResult<Output>>
 
   /// Cancels the stream.

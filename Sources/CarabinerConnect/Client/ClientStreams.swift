@@ -31,7 +31,7 @@ final class ServerCallbackStream<Input: ProtobufMessage, Output: ProtobufMessage
   func cancel() { call.cancel() }
 }
 
-/// A stream of messages to the server whose results are asked for.
+/// A stream of messages to the server whose results the caller reads.
 final class BidirectionalAsyncStream<Input: ProtobufMessage, Output: ProtobufMessage>: BidirectionalAsyncStreamInterface,
   ClientOnlyAsyncStreamInterface, Sendable
 {
@@ -51,7 +51,7 @@ final class BidirectionalAsyncStream<Input: ProtobufMessage, Output: ProtobufMes
   func cancel() { handle.call.cancel() }
 }
 
-/// A server stream whose results are asked for.
+/// A server stream whose results the caller reads.
 final class ServerOnlyAsyncStream<Input: ProtobufMessage, Output: ProtobufMessage>: ServerOnlyAsyncStreamInterface, Sendable {
   private let handle: StreamHandle<Input, Output>
 

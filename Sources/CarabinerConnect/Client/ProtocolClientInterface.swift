@@ -4,7 +4,7 @@ public protocol ProtocolClientInterface: Sendable {
   ///
   /// - Parameters:
   ///   - path: `package.Service/Method`.
-  ///   - idempotencyLevel: How often the method may run without another effect.
+  ///   - idempotencyLevel: The idempotency of the method.
   ///   - completion: Gets the outcome once, on a thread of the library.
   @discardableResult
   func unary<Input: ProtobufMessage, Output: ProtobufMessage>(

@@ -1,4 +1,5 @@
-/// The reason why a response is an error of our own, and not one that the server sent as an error of the protocol.
+/// The reason for an error that the client created itself, because the response is not usable. Errors that the server sent have no
+/// such reason.
 package struct ResponseFault: Error, Sendable {
   /// The HTTP status, if that is the reason; nil if the response does not follow the protocol.
   package let httpStatus: Int?

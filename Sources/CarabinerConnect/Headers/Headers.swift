@@ -17,7 +17,8 @@ extension Headers {
     }
   }
 
-  /// The content type, in full and as it is compared; nil if there is none, or for the second if it is malformed.
+  /// The content type as received, and its type and subtype for comparisons. Both are nil if the field is absent; the second one
+  /// also if the field is malformed.
   var contentType: (text: String?, essence: String?) {
     let text = self[HeaderConstants.contentType]?.joined(separator: ",")
     return (text, text.flatMap { MediaType($0)?.essence })

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Lives as long as a call can go on: while a value of it is on its way, or a closure that a hook was given exists.
+/// Exists as long as a call can continue: while one of its values is on its way, or a hook has one of its closures.
 ///
 /// The closures of hooks and the callbacks of transfers keep it. The call itself does not.
 final class CallLife: Sendable {

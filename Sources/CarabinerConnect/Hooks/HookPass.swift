@@ -1,11 +1,11 @@
-/// The way of values through one hook of each interceptor.
+/// Passes values through one hook of each interceptor.
 final class HookPass<Value: Sendable>: Closable {
   private let queues: [HookQueue<Value>]
   private let last: @Sendable (Value, CallLife) -> Void
 
   /// - Parameters:
-  ///   - hooks: The hooks, in the order of the way.
-  ///   - refused: Gets the error of a hook that does not let a value go on.
+  ///   - hooks: The hooks, in the order in which values pass them.
+  ///   - refused: Gets the error of a hook that stops a value.
   ///   - last: Gets each value after the last hook.
   init(
     _ hooks: [Hook<Value>], queue: CallQueue,

@@ -30,12 +30,12 @@ final class HookQueue<Value: Sendable>: Sendable {
     var places: [Place] = []
     /// The number of the first place.
     var first = 0
-    /// Values whose turn it is.
+    /// Values that may leave now.
     var leaving: [Output] = []
     var isDelivering = false
     var isClosed = false
 
-    /// Moves the values whose turn it is.
+    /// Moves the values that may leave now.
     mutating func settle() {
       var done = 0
       for index in places.indices {
@@ -57,7 +57,7 @@ final class HookQueue<Value: Sendable>: Sendable {
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - lane: Passes on the values that a release makes free, because a release may happen anywhere.
+  ///   - queue: Passes on the values that may leave after a closure is released. A release may happen in any code.
   ///   - adopt: Completes a value that the hook passes on by the value that it was given.
   ///   - changed: Called when fewer values are held.
   ///   - next: Gets each value when it leaves.
@@ -137,7 +137,7 @@ final class HookQueue<Value: Sendable>: Sendable {
     }
   }
 
-  /// Passes on the values whose turn it is, on one thread at a time.
+  /// Passes on the values that may leave now, on one thread at a time.
   private func deliver() {
     while true {
       let batch: [Output]? = state.withLock { state in

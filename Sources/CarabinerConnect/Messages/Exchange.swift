@@ -9,7 +9,7 @@ package final class Exchange: Sendable {
   let isWhole: Bool
   /// The largest size in bytes of a unary response, and of the part of a body that waits to be sent.
   let maximumBytes: Int
-  /// Where the client waits until what it delivered was read.
+  /// The client waits here until its delivered data was read.
   let flow = FlowGate()
   private let state = Mutex((status: Int?.none, isComplete: false))
 

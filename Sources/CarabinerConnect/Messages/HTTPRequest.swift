@@ -17,7 +17,7 @@ public struct HTTPRequest<Input: Sendable>: Sendable {
 
   /// The method.
   public var method: HTTPMethod { givenMethod ?? .post }
-  /// How often the request may be sent without another effect.
+  /// The idempotency of the method.
   public var idempotencyLevel: IdempotencyLevel { givenLevel ?? .unknown }
 
   /// Creates a request.
@@ -41,7 +41,7 @@ public struct HTTPRequest<Input: Sendable>: Sendable {
     givenLevel = idempotencyLevel
   }
 
-  /// The request with what it does not name taken from another.
+  /// The request, with the parts that it lacks taken from another one.
   func completed<Other>(by given: HTTPRequest<Other>) -> Self {
     Self(
       url: url, headers: headers, message: message, method: givenMethod ?? given.method, trailers: trailers,

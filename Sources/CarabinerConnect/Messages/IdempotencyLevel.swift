@@ -1,6 +1,6 @@
-/// How often a method may run without another effect, as its definition says.
+/// The idempotency of a method, as its definition declares it.
 public enum IdempotencyLevel: Equatable, Sendable {
-  /// The definition says nothing.
+  /// The definition declares none.
   case unknown
   /// The method changes nothing. It may be called with GET.
   case noSideEffects

@@ -1,10 +1,10 @@
 internal import FoundationEssentials
 
-/// Decompresses what a response says is compressed.
+/// Decompresses messages that the response declares as compressed.
 struct ContentDecoder {
   private let pool: (any CompressionPool)?
 
-  /// A decoder for messages that are as they are.
+  /// A decoder for messages that are not compressed.
   init() { pool = nil }
 
   /// The decoder for an encoding.

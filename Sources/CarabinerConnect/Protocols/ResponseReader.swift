@@ -12,7 +12,7 @@ package enum ResponseEvent: Sendable {
   case complete(code: Code, error: ConnectError?, trailers: Trailers)
 }
 
-/// How an exchange went, as far as the client of HTTP says it.
+/// The status of an exchange, as far as the HTTP client reports it.
 package enum ResponseStatus: Sendable, Hashable {
   /// The status of HTTP.
   case http(Int)

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Runs pieces of one call one at a time, in the order in which they were added, on a thread of ours.
+/// Runs pieces of one call one at a time, in the order in which they were added, on a thread of the library.
 ///
 /// A task runs them, so code of the user sees the task-locals that were bound where the call was made.
 final class CallQueue: Sendable {

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Runs a function on a lane after a change. Several changes before it runs cause one run.
+/// Runs a function on the queue of a call after a change. Several changes before it runs cause one run.
 final class Wakeup: Sendable {
   private let isDue = Atomic<Bool>(false)
   private let queue: CallQueue

@@ -52,7 +52,7 @@ internal import FoundationEssentials
       return lastAddress
     }
 
-    /// Has the times checked at this time or earlier.
+    /// Schedules a check of the times, at this time or earlier.
     mutating func check(at time: UInt64) { nextCheck = min(nextCheck, time) }
   }
 

@@ -13,7 +13,7 @@ final class HTTP1Origin: @unchecked Sendable {
   }
 
   struct Connections: ~Copyable {
-    /// The last one became idle last.
+    /// The idle connections, the most recently used last.
     var idle: [HTTP1Connection] = []
     /// The connections that libcurl is opening.
     var opening: [HTTP1Connection] = []

@@ -1,7 +1,7 @@
 internal import CarabinerRESP
 internal import Synchronization
 
-/// Which calls a connection takes: none while it is not open, and only so many that its commands without answer stay within limits.
+/// Decides which calls a connection takes. It takes none while it is closed, and limits the commands without an answer.
 final class Admission: Sendable {
   private struct State {
     var isOpen = false

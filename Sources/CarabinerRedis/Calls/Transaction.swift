@@ -5,10 +5,10 @@ enum Transaction {
   /// Runs commands as a transaction, which is sent in one piece. Returns an answer for each command.
   ///
   /// - Parameters:
-  ///   - inCluster: Whether a refusal that ends by itself, such as while slots are moved, has the code `unavailable`.
+  ///   - inCluster: Whether a temporary refusal has the code `unavailable`, for example while slots are moved.
   ///   - send: Sends commands and returns an answer for each.
-  /// - Throws: The error of `send`; ``RedisError`` with code `transactionRefused` if the server refused a command, or `conflict` if a
-  ///   watched key was changed.
+  /// - Throws: The error of `send`; ``RedisError`` with code `transactionRefused` if the server refused a command, or `conflict` if
+  ///   a watched key was changed.
   static func run(
     _ commands: CommandBatch, inCluster: Bool = false, _ send: (CommandBatch) async throws(RedisError) -> [Reply]
   ) async throws(RedisError) -> [Reply] {

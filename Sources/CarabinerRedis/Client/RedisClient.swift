@@ -1,11 +1,12 @@
 package import CarabinerRESP
 package import Logging
 
-/// Commands to a Redis or Valkey server that may be slow, silent or gone, without delay for the caller beyond its budget.
+/// Sends commands to a Redis or Valkey server. A slow or unreachable server delays no caller beyond its budget.
 ///
-/// The connections are opened at once and again whenever they are lost. A call is pipelined with all others. It fails at once if there is
-/// no connection or too much waits, and at the end of its budget otherwise. After five exhausted budgets in a row the connection is closed
-/// and made again, and until it answers a PING all calls fail at once. In a cluster, that is so for each node by itself.
+/// The connections are opened at once, and again whenever they are lost. A call is pipelined with all others. It fails at once if
+/// there is no connection or if too many commands wait, and otherwise at the end of its budget. After five exhausted budgets in a
+/// row, the connection is closed and opened again. All calls then fail at once until the server answers a PING. In a cluster, this
+/// applies to each node separately.
 package final class RedisClient: Sendable {
   private enum Servers {
     case one(LinkPool)
@@ -35,8 +36,8 @@ package final class RedisClient: Sendable {
   }
 
   /// - Parameters:
-  ///   - addresses: The servers, which clients of one cluster have in common, so that each knows the nodes that another one found.
-  ///   - isSpread: Whether all nodes of a cluster are connected to.
+  ///   - addresses: The servers. Clients of one cluster share them, so that each knows the nodes that another one found.
+  ///   - isSpread: Whether the client connects to all nodes of a cluster.
   init(
     _ settings: RedisSettings, _ addresses: RedisAddresses, channels: [String] = [], home: HashSlot, isSpread: Bool,
     logger: Logger, observer: @escaping @Sendable (RedisEvent) -> Void = { _ in }

@@ -2,7 +2,8 @@ internal import CarabinerRESP
 internal import Logging
 internal import Synchronization
 
-/// The connections of transactions. Each transaction has one alone, because the end of a transaction ends all watches of a connection.
+/// The connections of transactions. Each transaction has its own, because the end of a transaction ends all watches of a
+/// connection.
 final class TransactionClients: Sendable {
   /// A store runs one transaction at a time, so more idle ones would not be used.
   private static let maximumIdle = 1
@@ -44,7 +45,7 @@ final class TransactionClients: Sendable {
     }
   }
 
-  /// Gives a client back. One that is one too many is closed.
+  /// Gives a client back. If enough clients are idle, it is closed.
   func giveBack(_ client: RedisClient) {
     idle.withLock { if $0.count < Self.maximumIdle { $0.append(client) } }
   }

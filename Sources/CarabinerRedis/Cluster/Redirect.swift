@@ -29,15 +29,15 @@ struct Redirect: Sendable, Hashable {
 }
 
 extension Reply {
-  /// Errors of a node that cannot run a command now, but another one could, or the same one later. None of them was run.
+  /// The errors of a node that cannot run a command now. Another node could, or the same one later. The command was not run.
   private static let unavailableCodes: Set<String> = [
     "MOVED", "ASK", "CLUSTERDOWN", "TRYAGAIN", "LOADING", "READONLY", "MASTERDOWN",
   ]
 
-  /// Errors of a server that may not be the right one any more: a primary that was demoted or cut off, or that reads its data again.
+  /// The errors of a server that may have been replaced: a primary that was demoted or cut off, or that is loading its data.
   private static let unfitCodes: Set<String> = ["READONLY", "MASTERDOWN", "LOADING", "NOREPLICAS"]
 
-  /// The code of an error by which a server says that another one may have its place; nil for all others.
+  /// The code of an error that shows that the server may have been replaced; nil for other errors.
   var unfitCode: String? {
     guard kind == .error, let errorCode, Self.unfitCodes.contains(errorCode) else { return nil }
     return errorCode

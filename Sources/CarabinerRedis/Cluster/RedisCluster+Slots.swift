@@ -2,11 +2,11 @@ internal import CarabinerRESP
 internal import Logging
 internal import Synchronization
 
-/// The question for the slots.
+/// Requests for the slots.
 extension RedisCluster {
-  /// Begins to ask a node for the slots, unless that is being done.
+  /// Begins to request the slots from a node, unless a request is under way.
   ///
-  /// Many callers may find a change at once, so the question is not sent more often than at an interval.
+  /// Many callers may notice a change at once, so two requests are at least an interval apart.
   func askForSlots() {
     let begins = state.withLock { state in
       guard !state.isShutDown else { return false }
@@ -38,7 +38,7 @@ extension RedisCluster {
     }
     if !open.isEmpty, !isAnswered || state.withLock(\.isControlDoubted) { moveControl() }
     return state.withLock { state in
-      // A cluster that is not complete yet says so to no one. Without an open connection, the next one that opens asks.
+      // // An incomplete cluster does not announce when it is complete. Without an open connection, the next one that opens asks.
       let isIncomplete = !open.isEmpty && (!isAnswered || state.map[home] == nil)
       state.delay = isIncomplete ? min(max(limits.firstDelay, state.delay * 2), limits.maximumDelay) : .zero
       state.isAsking = (state.isOutdated || isIncomplete) && !state.isShutDown

@@ -2,10 +2,10 @@ internal import CarabinerRESP
 internal import Logging
 internal import Synchronization
 
-/// The nodes of a cluster: which of them has each slot, and the connections to those that are needed.
+/// The nodes of a cluster: which node has each slot, and the connections to the nodes that are used.
 ///
-/// One connection asks for the slots, of any node that can be reached. The connections for commands are opened when a command first
-/// needs their node, which fails that command. Addresses come from the cluster, so their number is limited.
+/// One connection requests the slots, from any node that can be reached. The connections for commands are opened when the first
+/// command for their node is sent; that command fails. Addresses come from the cluster, so their number is limited.
 final class RedisCluster: Sendable {
   struct State {
     var map = SlotMap()
@@ -18,7 +18,7 @@ final class RedisCluster: Sendable {
     /// Whether the slots must be asked for again after the answer.
     var isOutdated = false
     var askedAt: ContinuousClock.Instant?
-    /// The time until the next question after an answer that was not enough.
+    /// The delay before the next request if the last answer was incomplete.
     var delay = Duration.zero
     var isShutDown = false
     /// The number of changes of slots that this client has seen.
@@ -30,7 +30,7 @@ final class RedisCluster: Sendable {
     var informed: RedisURL?
     /// The node that last refused commands of its slots. It is asked last, because it may have been cut off from the cluster.
     var doubted: RedisURL?
-    /// Until then it is doubted, unless it refuses further commands.
+    /// When the doubt ends, unless the node refuses further commands.
     var doubtEnd = ContinuousClock.now
     /// When the connection that asks for the slots last had to try another server.
     var movedAt: ContinuousClock.Instant?
@@ -42,7 +42,7 @@ final class RedisCluster: Sendable {
 
   let opening: RedisOpening
   let home: HashSlot
-  /// Whether all nodes are connected to, and not only that of the home slot.
+  /// Whether the client connects to all nodes, and not only to that of the home slot.
   let isSpread: Bool
   let addresses: RedisAddresses
   let logger: Logger

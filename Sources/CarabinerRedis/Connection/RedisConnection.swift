@@ -217,7 +217,7 @@ final class RedisConnection: @unchecked Sendable {
   /// Called when a call got its answers before its budget was used up.
   var answeredInTime: () -> Void = {}
 
-  /// Called with the code of an error by which the server says that another one may have its place, after the call has its answers.
+  /// Called with the code of an error that shows that the server may have been replaced, after the call has its answers.
   var wasUnfit: (String) -> Void = { _ in }
 
   // MARK: Ending

@@ -4,9 +4,9 @@ internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
 
-/// A connection that is made again after it was lost, with the circuit that opens when Redis is too slow.
+/// A connection that is opened again after it was lost, with the circuit that opens when Redis is too slow.
 ///
-/// No command waits for a connection to be made: while there is none, calls fail at once.
+/// Calls never wait for a connection: while there is none, they fail at once.
 final class RedisLink: @unchecked Sendable {
   // Only the event loop uses the `var` properties.
 

@@ -30,8 +30,8 @@ final class RedisAddresses: Sendable {
 
   /// The servers for messages, in the order in which they are tried.
   ///
-  /// In a cluster it is the master of the home slot alone, as soon as it is known. Each node passes on the messages of all others, but one
-  /// that was taken out of the cluster stays silent, and would not be noticed.
+  /// In a cluster, it is only the master of the home slot, as soon as it is known. Each node forwards the messages of all others. A
+  /// node that was removed from the cluster forwards none, and the receiver would not notice it.
   var ofMessages: [RedisURL] { state.withLock(\.home).map { [$0] } ?? list }
 
   /// Replaces the nodes that the cluster named.
@@ -40,7 +40,7 @@ final class RedisAddresses: Sendable {
     state.withLock { $0.found = others }
   }
 
-  /// Sets the master of the home slot; nil if it is not known any more, so that the last one stays.
+  /// Sets the master of the home slot. If it is nil, the last known one stays.
   func setHome(_ node: RedisURL?) {
     guard let node else { return }
     let observers = state.withLock { state -> [@Sendable () -> Void] in

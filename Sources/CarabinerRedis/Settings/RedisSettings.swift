@@ -75,7 +75,7 @@ package struct RedisLimits: Sendable, Hashable {
   /// The first delay before connecting again, which is doubled each time.
   package var firstDelay = Duration.milliseconds(100)
   package var maximumDelay = Duration.seconds(5)
-  /// How long the second connection is kept at least if its server refuses commands as well, which is doubled each time.
+  /// How long the second connection is kept at least if its server refuses commands too. The time is doubled for each further one.
   package var refusalTime = Duration.seconds(2)
   package var maximumRefusalTime = Duration.seconds(60)
   /// The share of a delay by which it is longer or shorter at random.

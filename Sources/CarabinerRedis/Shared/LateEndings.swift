@@ -6,8 +6,8 @@ final class LateEndings: Sendable {
   /// The most ends that are tried again at a time, and the size of their answers.
   static let maximum = 10_000
   static let maximumBytes = 16 << 20
-  /// The time until the first attempt, which is doubled for each further one, and the number of attempts: about as long as a lease lasts
-  /// after Redis is back.
+  /// The delay before the first attempt, doubled for each further one, and the number of attempts. All delays together are about
+  /// two minutes, longer than a lease.
   static let firstDelay = Duration.seconds(1)
   static let attempts = 7
 

@@ -2,9 +2,9 @@ package import CarabinerRESP
 
 /// The keys by which clients mark mutations that must run once, in the store of all gateways.
 package final class MutationKeys: Sendable {
-  /// How a key was found.
+  /// The state of a key.
   package enum Claim: Sendable {
-    /// It is new. The lease must end.
+    /// The key is new. Its mutation runs under this lease, which the caller must end.
     case first(MutationLease)
     /// Its mutation ended with this answer.
     case answered([UInt8])
@@ -80,7 +80,7 @@ package final class MutationKeys: Sendable {
     case .answered(let answer): return .answered(answer)
     case .unknown: return .unknown
     case .running(_, let renewed):
-      // A time far ahead is none that a gateway has written.
+      // // No gateway writes a time far from now.
       let isValid = store.now.map { abs($0 - renewed) <= Self.leaseTime } ?? true
       return isValid ? .running : .unknown
     }

@@ -23,7 +23,7 @@ package struct SharedTotals: Sendable {
 }
 
 extension SharedStore {
-  /// A larger count is taken for this, so that sums cannot overflow.
+  /// Larger counts are read as this one, so that sums cannot overflow.
   private static let largestCount = 1 << 40
 
   /// Adds to counts and reads them.

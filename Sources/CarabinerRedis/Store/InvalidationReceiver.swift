@@ -32,7 +32,7 @@ final class InvalidationReceiver: Sendable {
 
   /// Notifies the watchers of the store, outside of the event loop.
   ///
-  /// One task at a time does it, so that another node cannot fill memory with tasks: what changes meanwhile is joined.
+  /// Only one task at a time does it, so that another node cannot fill memory with tasks. Changes that arrive meanwhile are joined.
   func notify(_ change: StoreChange) {
     let begins = state.withLock { state in
       guard !state.observers.isEmpty else { return false }

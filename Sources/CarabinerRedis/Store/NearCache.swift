@@ -1,16 +1,16 @@
 internal import Carabiner
 internal import Synchronization
 
-/// Records in memory that are asked before Redis, each for a short time.
+/// Records in memory that are read before Redis, each for a short time.
 ///
-/// It is used only while the node receives the messages about changes of other nodes. A reader takes a ticket before it asks Redis: an
-/// answer is not put in if its record has changed since.
+/// It is used only while the node receives the messages about changes of other nodes. A reader takes a ticket before it asks Redis:
+/// an answer is not stored if its record has changed since.
 final class NearCache: Sendable {
   /// Fields of a record that are known to exist or not to exist.
   private struct Slot {
     var record: Record
     var absent: Set<String> = []
-    /// When the oldest of the fields was read or written, plus the maximum age.
+    /// When the oldest of the fields becomes too old.
     var end: ContinuousClock.Instant
     /// The size in memory, approximately.
     var bytes = 0
@@ -34,10 +34,10 @@ final class NearCache: Sendable {
     var older: [String: Slot] = [:]
     /// The number of changes so far.
     var changes: UInt64 = 0
-    /// The last change of each record, for those after ``forgotten``; by the hash of its key, because keys contain text of clients. If two
-    /// keys have one hash, an answer is refused without need.
+    /// The last change of each record after ``forgotten``, by the hash of its key, because keys contain text of clients. If two
+    /// keys have the same hash, an answer may be refused needlessly.
     var changed: [Int: UInt64] = [:]
-    /// Changes up to this one are not known by their record.
+    /// Changes up to this number are no longer known for each record.
     var forgotten: UInt64 = 0
 
     subscript(key: String) -> Slot? {

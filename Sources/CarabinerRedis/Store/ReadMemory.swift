@@ -42,7 +42,7 @@ final class ReadMemory: Sendable {
 
   /// The records of an operation; empty if they are not known.
   ///
-  /// - Parameter operation: A hash of the document and the variables. If two have the same one, only a round trip more is needed.
+  /// - Parameter operation: A hash of the document and the variables. A collision costs only another round trip.
   func items(of operation: Int) -> [Item] { state.withLock { ($0.recent[operation] ?? $0.older[operation])?.items ?? [] } }
 
   /// The size of the lists.

@@ -14,7 +14,7 @@ final class RecordWriter: Sendable {
     var refusal = ""
   }
 
-  /// A record with more fields is removed before the next write, or those of all arguments would gather in it.
+  /// A record with more fields is removed before the next write. Otherwise, the fields of all arguments would accumulate in it.
   static let maximumFields = 512
   /// The records of each transaction of a write that is too large for one.
   static let step = 250

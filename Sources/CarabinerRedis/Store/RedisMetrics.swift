@@ -23,7 +23,7 @@ package struct RedisMetrics: Sendable {
   package let queuedBytes: Int
   package let sentInvalidations: Int
   package let receivedInvalidations: Int
-  /// Records that the near cache had with all needed fields, and other ones.
+  /// Reads of records that the near cache answered completely, and all other ones.
   package let nearHits: Int
   package let nearMisses: Int
   package let malformedValues: Int

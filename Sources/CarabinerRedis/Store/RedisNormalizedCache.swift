@@ -5,8 +5,8 @@ package import Logging
 
 /// A cache in Redis or Valkey, whose records all nodes with the same servers and prefix share.
 ///
-/// A read takes one round trip and waits at most for its budget. Writes are not waited for: they are in a queue, in their order. While Redis
-/// is away, reads are misses and writes are dropped.
+/// A read takes one round trip, and waits no longer than its budget. Writes are queued in order, and their callers do not wait.
+/// While Redis is away, reads are misses and writes are dropped.
 package final class RedisNormalizedCache: SharedCache {
   let settings: RedisStoreSettings
   let client: RedisClient

@@ -44,7 +44,7 @@ final class StoreCounters: Sendable {
   /// Messages to other nodes, and from them.
   var sentInvalidations: Int { sent.load(ordering: .relaxed) }
   var receivedInvalidations: Int { received.load(ordering: .relaxed) }
-  /// Records that the near cache had with all needed fields, and other ones.
+  /// Reads of records that the near cache answered completely, and all other ones.
   var nearHits: Int { hits.load(ordering: .relaxed) }
   var nearMisses: Int { misses.load(ordering: .relaxed) }
   /// The dropped writes, by the reason.

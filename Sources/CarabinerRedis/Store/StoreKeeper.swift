@@ -2,7 +2,7 @@ internal import CarabinerRESP
 internal import Logging
 internal import Synchronization
 
-/// Looks after a store: the clock of Redis, and the version of the layout, at each connection and every 30 seconds.
+/// Reads the clock of Redis and checks the version of the layout, at each connection and every 30 seconds.
 final class StoreKeeper: Sendable {
   private struct State {
     weak var client: RedisClient?

@@ -30,7 +30,7 @@ final class WriteQueue: Sendable {
   /// The most records of one transaction of several writes, and their size.
   static let maximumRecords = 1000
   private static let maximumJoinedBytes = 1 << 20
-  /// The size of a record and of a field beside their texts, approximately.
+  /// The memory of a record and of a field beside their texts in bytes, approximately.
   static let overhead = 64
 
   private let maximumBytes: Int

@@ -7,7 +7,7 @@ extension [Schema.AppliedDirective] {
 
   /// The weight that `@cost` states; nil if there is none, or if it is not a number.
   ///
-  /// The specification has it as a text, for formulas of later editions, and others have it as an integer.
+  /// It is a string in the specification, for formulas of later editions, and an integer in other schemas.
   var costWeight: Double? {
     let weight: Double? =
       switch argument("weight", of: "cost") {

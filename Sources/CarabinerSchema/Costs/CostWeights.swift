@@ -53,7 +53,7 @@ struct CostWeights: Sendable {
     }
   }
 
-  /// The weight of what has no directive: one, and zero if its type is a scalar or an enumeration.
+  /// The default weight, for a part without a directive: one, or zero if its type is a scalar or an enumeration.
   private func defaultWeight(of reference: Schema.TypeReference) -> Double {
     switch schema.selectedType(of: reference)?.kind {
     case .scalar?, .enumeration?: 0

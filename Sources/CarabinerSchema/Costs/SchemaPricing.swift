@@ -2,9 +2,9 @@ package import CarabinerWire
 
 /// The prices of fields by `@cost` and `@listSize` of the GraphQL Cost Directives Specification.
 ///
-/// If the schema has none of these directives, all fields have one price. Weights are those of the specification: zero for scalars and
-/// enumerations and what has their type, and one for the rest. A list without `@listSize` has the length that the arguments for lists state,
-/// as without weights. The specification has no finite length for it.
+/// If the schema has none of these directives, all fields have the same price. Weights are those of the specification: zero for
+/// scalars and enumerations, and for fields and arguments of these types; one for all others. A list without `@listSize` has the
+/// length that the arguments for lists state, as without weights. The specification has no finite length for it.
 package struct SchemaPricing: FieldPricing {
   package typealias Parent = Schema.NamedType?
 

@@ -12,7 +12,8 @@ package struct IntrospectionQuery: Sendable, Hashable {
 
   /// The name of the operation.
   package static let operationName = "IntrospectionQuery"
-  /// The levels of `ofType` that servers are used to. They suffice for four lists with exclamation marks.
+  /// The levels of `ofType` in most introspection queries, so that servers accept them. They suffice for four lists with
+  /// exclamation marks.
   package static let usualLevels = 9
   /// The levels of `ofType` that the largest type needs.
   package static let maximumLevels = 2 * Schema.TypeReference.maximumListDepth + 1

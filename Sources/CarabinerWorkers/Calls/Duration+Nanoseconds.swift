@@ -1,5 +1,5 @@
 extension Duration {
-  /// In nanoseconds; the largest number if there are more.
+  /// The duration in nanoseconds, at most `UInt64.max`.
   var inNanoseconds: UInt64 {
     let (whole, isTooLong) = UInt64(clamping: components.seconds).multipliedReportingOverflow(by: 1_000_000_000)
     guard !isTooLong else { return .max }

@@ -1,7 +1,8 @@
 internal import CarabinerBridge
 internal import Synchronization
 
-/// How much a worker may write to the log of its host in a second, in all ways together. More is dropped and counted (`worker.48`).
+/// Limits the lines and bytes that a worker writes to the log of its host in a second, by all means together. More are dropped and
+/// counted (`worker.48`).
 final class LogAllowance: Sendable {
   static let maximumLines = 10_000
   static let maximumBytes = 1 << 20

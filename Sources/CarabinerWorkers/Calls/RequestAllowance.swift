@@ -1,4 +1,4 @@
-/// How much a worker may have its host copy and check for its requests: so much a second, and so much in one turn of its reader.
+/// Limits the bytes that the host copies and checks for the requests of a worker, in a second and in one turn of its reader.
 ///
 /// Further requests wait, and so do the hooks that made them: `hang` counts the time.
 struct RequestAllowance {
@@ -9,7 +9,7 @@ struct RequestAllowance {
   /// The cost of a request beside the bytes of its message.
   static let requestBytes = 512
 
-  /// The rest of the rate. A large request takes more than that, and the next one waits for longer.
+  /// The bytes left of the rate. A large request may exceed them, and then the next one waits longer.
   private var rest = Self.turnBytes
   private var turn = 0
   private var filledAt: UInt64 = 0

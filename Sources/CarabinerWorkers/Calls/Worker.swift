@@ -48,7 +48,7 @@ package final class Worker: Sendable {
     var waiting: [(crossing: WorkerCrossing, message: [UInt8])] = []
     /// The number of hooks that have waited and are being sent. Those without room wait again, so their places are not given away.
     var beingSent = 0
-    /// Until their plugins are destroyed. Weak references would slow down each retain of an instance.
+    /// The instances, kept until their plugins are destroyed. Weak references would slow down each retain of an instance.
     var instances: [UInt32: WorkerInstance] = [:]
     /// The mapped plugins by the number of their file.
     var descriptions: [Int: WorkerDescription] = [:]
@@ -68,11 +68,11 @@ package final class Worker: Sendable {
   static let maximumWaiting = 1024
   /// How long a worker may take until it is confined (`worker-input.24`).
   static let readyLimit = Duration.seconds(5)
-  /// A worker that lived so long is started again at once.
+  /// A worker that has run for this long is started again at once, in nanoseconds.
   static let steadyTime: UInt64 = 60_000_000_000
   /// The longest wait before a restart in nanoseconds, a year: the manifest may name any duration.
   static let longestWait = 365 * 86_400e9
-  /// So many hooks close the circuit.
+  /// The number of hooks that close the circuit.
   static let provingHooks = 10
 
   /// Starts a worker.
@@ -146,7 +146,7 @@ package final class Worker: Sendable {
     return WorkerLoss(loss)
   }
 
-  /// Has a hook wait for the worker.
+  /// Queues a hook until the worker has room.
   ///
   /// - Returns: The reason if it cannot wait.
   func queue(_ crossing: WorkerCrossing, _ message: [UInt8]) -> WorkerLoss? {
@@ -277,7 +277,7 @@ package final class Worker: Sendable {
     }
   }
 
-  /// Has the worker map a file.
+  /// Makes the worker map a file.
   ///
   /// - Throws: ``HostError`` if it cannot.
   func load(_ index: Int) throws(HostError) -> WorkerDescription {
@@ -397,7 +397,7 @@ package final class Worker: Sendable {
     return end
   }
 
-  /// Fails a call of a process that ended, or has the next process take it.
+  /// Fails a call of a process that ended, or sends it to the next process.
   func settle(_ lost: WorkerLane.Lost, of process: WorkerProcess) {
     let crossing = lost.crossing
     let isFirst = crossing.visit.place.withLock { $0.process == nil }
@@ -431,7 +431,7 @@ package final class Worker: Sendable {
         state.condition = .open(until: due)
         return due
       }
-      // Otherwise groups that end together would start together, each time.
+      // // A random factor: otherwise, groups that end together would start together each time.
       let wait = UInt64(min(Double(state.delay.inNanoseconds) * Double.random(in: 0.8...1.2), Self.longestWait))
       state.delay = state.delay == .zero ? settings.restarts.backoff : min(state.delay * 2, settings.restarts.maximum)
       state.condition = .backingOff(until: now + wait)

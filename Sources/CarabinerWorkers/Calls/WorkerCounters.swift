@@ -51,7 +51,7 @@ extension WorkerCounters {
     return unsafe CConfine_callName(Int64(number)).map { unsafe String(cString: $0) } ?? "number \(number)"
   }
 
-  /// Whether a refused call is not in the log yet. The next question finds it there.
+  /// Whether a refused call is logged for the first time. Later calls with its number return false.
   func isFirst(_ number: Int) -> Bool { refusals.withLock { $0.logged.insert(number).inserted } }
 
   /// Adds the refused calls of a process that has ended.
@@ -81,7 +81,7 @@ final class WorkerCount: Sendable {
 package final class WorkerWaits: Sendable {
   /// The histogram at one moment.
   package struct Summary: Sendable, Hashable {
-    /// The number of times up to each of ``WorkerWaits/bounds``, each bound by itself, and of longer ones.
+    /// The number of times in each bucket of ``WorkerWaits/bounds``, not cumulative, and the number of longer ones.
     package var counts = Array(repeating: 0, count: WorkerWaits.bounds.count + 1)
     /// The sum of all times.
     package var nanoseconds = 0

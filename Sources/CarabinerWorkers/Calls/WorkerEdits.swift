@@ -13,7 +13,7 @@ internal import FoundationEssentials
   private let stage: StageBinding
   /// The worker's process, which numbers baggage keys.
   private let process: WorkerProcess
-  /// A shorter text of an error is not limited further: each is one of a request.
+  /// A shorter text of an error does not count as a line of the log, because each request has at most one.
   private static let freeBytes = 256
   /// The values of a longer answer count towards the memory of the worker as long as the host keeps them.
   private static let countedBytes = 16 << 10
@@ -27,8 +27,8 @@ internal import FoundationEssentials
 
   /// Stages all edits of an answer. The caller is the owner of the call.
   ///
-  /// - Returns: The rule that the answer breaks; nil if it breaks none. The worker's own code checks its edits as the host does, so
-  ///   an edit that the host refuses was not made by it.
+  /// - Returns: The rule that the answer breaks; nil if it breaks none. The code of workers makes the same checks as the host, so
+  ///   an edit that the host refuses was forged.
   func apply(_ bytes: UnsafeRawBufferPointer) -> String? {
     let isCounted = unsafe bytes.count > Self.countedBytes
     var records = unsafe WorkerRecords(bytes)
@@ -70,7 +70,7 @@ internal import FoundationEssentials
     return unsafe records.problem
   }
 
-  /// The error of a hook that failed without its plugin's wish.
+  /// The error of a hook that the worker failed, and not its plugin.
   private func failure(_ refusal: WorkerRefusal) -> PluginError {
     let text = unsafe stage.plugin.options.redaction(refusal.text)
     guard refusal.flags & UInt32(CRB_ERROR_PLUGIN_FAULT) == 0 else { return unsafe .fault(stage.plugin.name, hook, text) }

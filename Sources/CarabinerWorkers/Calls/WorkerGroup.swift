@@ -56,7 +56,7 @@ package final class WorkerGroup: Sendable {
   /// The number of a file; nil if the group does not have it.
   package func index(of digest: String) -> Int? { files.firstIndex { $0.digest == digest } }
 
-  /// Has all workers map a file.
+  /// Makes all workers map a file.
   ///
   /// - Throws: ``HostError`` if one of them cannot map it.
   package func load(_ index: Int) throws(HostError) -> WorkerDescription {

@@ -14,7 +14,7 @@ package final class WorkerInstance: RemoteInstance {
   /// How long a call waits for a worker that starts.
   static let startWait: UInt64 = 1_000_000_000
 
-  /// So many stages may follow in the same crossing.
+  /// The maximum number of stages that follow in the same crossing.
   static let maximumFollowers = 63
 
   /// How long a plugin may read the views of a hook whose token was revoked.
@@ -36,7 +36,7 @@ package final class WorkerInstance: RemoteInstance {
 
   /// Creates the instance in the worker.
   ///
-  /// - Throws: ``HostError`` with what the plugin says about its configuration.
+  /// - Throws: ``HostError`` with the plugin's message about its configuration.
   package init(
     _ description: WorkerDescription.Interceptor, _ file: Int, _ interceptor: Int, in group: WorkerGroup,
     _ options: PluginInstance.Options, origin: String, selfID: crb_self

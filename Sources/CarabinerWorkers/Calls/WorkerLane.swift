@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// The host's side of one lane: a thread of a worker, and the memory that the host shares with it.
 ///
-/// The host writes `down` and only reads `up`, of which it believes nothing: each value is copied once and then checked.
+/// The host writes `down` and only reads `up`. It does not trust `up`: each value is copied once and then checked.
 @safe final class WorkerLane: @unchecked Sendable {
   // `state` guards the ring, the slots and the space of `down`. The functions of CCrossing read `up` with atomic loads.
 
@@ -20,7 +20,7 @@ internal import Synchronization
     /// Whether the message belongs to another slot.
     fileprivate let isFollower: Bool
 
-    /// Of a hook that waits for a worker.
+    /// The ticket of a hook that waits for a worker.
     static let none = Ticket(slot: absentLength, generation: 0, block: 0, bytes: 0, isFollower: false)
   }
 
@@ -77,7 +77,7 @@ internal import Synchronization
 
   @safe private struct State {
     var tail: UInt32 = 0
-    /// How many posts the worker has taken, by the last count that was possible.
+    /// How many posts the worker has taken, by its last valid count.
     var begun: UInt32 = 0
     /// The first rule that a count of the worker broke.
     var problem: String?
@@ -186,7 +186,7 @@ internal import Synchronization
     }
   }
 
-  /// These are left to other calls, which else would wait for a slot.
+  /// The slots that are left to other calls, which would otherwise wait for one.
   private static let reservedSlots = Int(CCROSSING_SLOTS) / 4
 
   private static func open(_ bytes: Int, _ state: inout State) -> Ticket? {
@@ -308,7 +308,7 @@ internal import Synchronization
     return outcome(found, answer, ticket)
   }
 
-  /// Has the answer announced to ``WorkerReader``, for a task that is suspended.
+  /// Requests that ``WorkerReader`` handles the answer, for a task that is suspended.
   ///
   /// - Returns: The outcome if it came in the meantime; nil if the worker has ended.
   func announce(_ ticket: Ticket, to crossing: WorkerCrossing) -> Outcome? {
@@ -503,10 +503,10 @@ internal import Synchronization
     return nil
   }
 
-  /// How far a lane has come that has hooks to run.
+  /// The progress of a lane that has hooks to run.
   ///
-  /// A lane answers its posts in their order, so the oldest one without an answer is its work. Nothing else that the worker writes counts:
-  /// each of its threads can write it.
+  /// A lane answers its posts in their order, so the oldest one without an answer is its work. Nothing else that the worker writes
+  /// counts: each of its threads can write it.
   struct Progress: Equatable {
     /// The number of the oldest post with a hook that is neither answered nor pending, and how many of its hooks are left.
     let post: UInt32
@@ -522,7 +522,7 @@ internal import Synchronization
     }
   }
 
-  /// How far the lane has come; nil if no hook waits for it.
+  /// The progress of the lane; nil if no hook waits for it.
   var progress: Progress? {
     let running = running
     return state.withLock { state in
@@ -637,7 +637,8 @@ internal import Synchronization
   /// Whether the worker had taken a post from the ring when it ended.
   func hadBegun(_ ticket: Ticket) -> Bool { state.withLock { hadBegun(ticket.slot, &$0) } }
 
-  /// A worker that broke a rule is not believed: all its posts are taken, so that no call is sent to its next process too.
+  /// If the worker broke a rule, its counts are not trusted. All its posts then count as taken, so that no call is also sent to the
+  /// next process.
   private func hadBegun(_ slot: UInt32, _ state: inout State) -> Bool {
     let begun = begun(&state)
     guard state.problem == nil else { return true }

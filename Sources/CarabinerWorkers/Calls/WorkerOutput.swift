@@ -19,7 +19,7 @@ final class WorkerOutput: Sendable {
 
   private static let logger = Logger(label: "carabiner.worker")
   private static let maximumLine = HostFunctions.maximumLogBytes
-  /// So many blocks are read at the end of a process. A pipe has less.
+  /// The maximum number of blocks that are read at the end of a process. A pipe holds less.
   private static let lastBlocks = 64
 
   /// - Parameter descriptor: A pipe that does not block, which the object owns.

@@ -8,7 +8,7 @@ internal import Synchronization
 
 /// Starting the process of a worker, and its end.
 extension WorkerProcess {
-  /// Has the launcher start a process.
+  /// Makes the launcher start a process.
   ///
   /// - Throws: ``HostError`` if it cannot be started.
   static func start(
@@ -99,7 +99,7 @@ extension WorkerProcess {
   }
 }
 
-/// Connects the end of a process with its object, whichever is first.
+/// Connects a process with its end, whichever is known first.
 private final class KnownProcess: Sendable {
   private struct State {
     var process: WorkerProcess?

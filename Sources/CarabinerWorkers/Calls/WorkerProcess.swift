@@ -16,9 +16,9 @@ final class WorkerProcess: Sendable {
     case ended(WorkerEnd.Cause)
     /// A hook ran for longer than `hang`.
     case hung(Hook)
-    /// A lane neither ran a hook nor took this one for as long, for example because the process is stopped.
+    /// A lane neither ran a hook nor took this one for longer than `hang`, for example because the process is stopped.
     case stalled(Hook)
-    /// A signal stopped the process while it started, for as long.
+    /// A signal stopped the process for longer than `hang` while it started.
     case halted
     /// It sent a message that breaks the protocol.
     case brokeProtocol(String)
@@ -29,7 +29,7 @@ final class WorkerProcess: Sendable {
   private struct State {
     var reason: Reason?
     var hasEnded = false
-    /// How far each lane came, and since when.
+    /// The last progress of each lane, and its time.
     var progress: [(last: WorkerLane.Progress?, since: UInt64)] = []
     /// When the counts and states of the lanes were checked last.
     var checkedAt: UInt64 = 0
@@ -185,7 +185,7 @@ final class WorkerProcess: Sendable {
     return failure("the worker broke the protocol: \(problem)")
   }
 
-  /// Posts an operation of the control thread whose answer nothing waits for.
+  /// Posts an operation of the control thread without waiting for its answer.
   func notify(_ operation: CCrossing_operation, argument: UInt64, instance: UInt32, _ message: WorkerMessage) {
     guard let ticket = control.open(holding: message.bytes) else {
       // Without room for what it waits for, the plugin would wait for ever.
@@ -216,7 +216,7 @@ final class WorkerProcess: Sendable {
     if !left.isEmpty { notifications.withLock { $0 += left } }
   }
 
-  /// Has the plugins see the log levels that are enabled for an instance.
+  /// Sends the log levels that are enabled for an instance to the plugins.
   func enableLevels(of instance: WorkerInstance) {
     let levels = (UInt32(CRB_LOG_TRACE)...UInt32(CRB_LOG_ERROR)).reduce(UInt32(0)) { levels, level in
       HostFunctions.logEnabled(instance.who, level) == 1 ? levels | 1 << level : levels
@@ -412,7 +412,7 @@ final class WorkerProcess: Sendable {
   /// The layers of confinement that this system lacks, with the reasons.
   var missingLayers: [String] { state.withLock(\.missingLayers) }
 
-  /// Whether its counts were not added to those of its worker before. The next question finds that they were.
+  /// Whether the counts of this process are still to be added to those of its worker. True at the first call only.
   func countsOnce() -> Bool {
     state.withLock { state in
       defer { state.isCounted = true }
@@ -534,7 +534,7 @@ final class WorkerProcess: Sendable {
     return (false, nil)
   }
 
-  /// The error of a call that this process took with it.
+  /// The error of a call that failed because this process ended.
   func loss(of entry: String, _ hook: Hook, isCulprit: Bool) -> PluginError {
     let code: PluginError.Code =
       switch reason {

@@ -16,10 +16,10 @@ final class WorkerReader: Sendable {
 
   deinit { if wakeUp >= 0 { close(wakeUp) } }
 
-  /// Has the thread look at the hooks that run: one takes long.
+  /// Makes the thread check the running hooks, because one takes long.
   func watch() { if sleepsLong.exchange(false, ordering: .sequentiallyConsistent) { ring() } }
 
-  /// Has the thread take the answers that are there.
+  /// Makes the thread take the answers that have arrived.
   func ring() {
     var one: UInt64 = 1
     _ = unsafe write(wakeUp, &one, MemoryLayout<UInt64>.size)

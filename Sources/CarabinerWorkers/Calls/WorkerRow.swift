@@ -49,7 +49,7 @@ final class WorkerRow: HooksAhead, @unchecked Sendable {
     stages.first { $0.ticket.slot == slot && $0.ticket.generation == generation }
   }
 
-  /// Gives up what was not taken, as the call goes another way.
+  /// Drops the answers that were not taken, because the call continues without these stages.
   func discard() {
     for stage in stages[taken...] {
       let (lane, ticket) = (lane, stage.ticket)
@@ -65,7 +65,7 @@ final class WorkerRow: HooksAhead, @unchecked Sendable {
     taken = stages.count
   }
 
-  /// Has the worker hear of the end of a call whose hook has run, or may still run.
+  /// Notifies the worker of the end of a call whose hook has run, or may still run.
   private func end(_ stage: Stage) {
     stage.visit.place.withLock { place in
       place.process = process

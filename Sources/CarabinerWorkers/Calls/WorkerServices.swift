@@ -76,7 +76,7 @@ enum WorkerServices {
     }
   }
 
-  /// Reads the records of a request. A worker that sends others than the request has is ended.
+  /// Reads the records of a request. If it has records that do not belong to the request, the worker is ended.
   ///
   /// - Parameter body: Whether the request has such a record.
   private static func each(

@@ -2,7 +2,7 @@ internal import CLinux
 internal import CarabinerBridge
 internal import Glibc
 
-/// A thread of the host that blocks, which no thread of Swift's pool may.
+/// Threads of the host that may block. The threads of Swift's pool must not.
 enum HostThread {
   private final class Start {
     let name: String

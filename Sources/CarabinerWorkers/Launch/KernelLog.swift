@@ -13,7 +13,7 @@ final class KernelLog: Sendable {
   }
 
   private static let maximumCount = 64
-  /// So many lines are read at once, and the longest one.
+  /// The maximum number of lines that are read at once, and the maximum size of a line in bytes.
   private static let (maximumLines, maximumBytes) = (10_000, 8192)
 
   private let descriptor: Int32

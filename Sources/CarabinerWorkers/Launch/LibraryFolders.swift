@@ -8,7 +8,8 @@ package enum LibraryFolders {
   /// The dynamic linker of a worker finds nothing by the others: a plugin in memory has no folder, so `$ORIGIN` leads nowhere.
   package static func readable(_ allowed: Set<String>) -> [String] { allowed.filter(isPlain).sorted() }
 
-  /// Whether a path is absolute and names one place: neither variables of the linker, nor ways back, nor the whole system.
+  /// Whether a path is absolute, has neither variables of the linker nor `.` and `..`, and is not the root and not in /proc, /sys
+  /// or /dev.
   private static func isPlain(_ path: String) -> Bool {
     guard path.hasPrefix("/"), !path.contains("$"), !path.utf8.contains(0) else { return false }
     let parts = path.split(separator: "/")

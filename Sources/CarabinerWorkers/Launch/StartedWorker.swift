@@ -31,7 +31,7 @@ package final class StartedWorker: Sendable {
 }
 
 extension Duration {
-  /// Rounded up, and at most a day.
+  /// The duration in milliseconds, rounded up, at most a day.
   var milliseconds: Int32 {
     let (seconds, attoseconds) = components
     if seconds >= 86_400 { return 86_400_000 }

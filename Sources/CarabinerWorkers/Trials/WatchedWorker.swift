@@ -140,7 +140,7 @@ package final class WatchedWorker: Sendable {
 
   // MARK: The plugin
 
-  /// Has the worker map the plugin.
+  /// Makes the worker map the plugin.
   ///
   /// - Returns: Its registration table, with functions of this process that have no effect. It lives as long as the worker.
   /// - Throws: ``Failure`` with the step that failed.

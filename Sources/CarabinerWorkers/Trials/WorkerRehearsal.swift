@@ -7,9 +7,9 @@ internal import CarabinerManifest
 internal import FoundationEssentials
 internal import Glibc
 
-/// The host's readers of what a worker writes, under bytes of any content. For tests and `Scripts/scenario fuzz`.
+/// Runs the host's readers of worker memory on arbitrary bytes. For tests and `Scripts/scenario fuzz`.
 ///
-/// There is no process: the caller writes what a worker would write.
+/// There is no process: the caller writes the bytes of a worker.
 @safe package final class WorkerRehearsal {
   // One thread uses an object. `up` is memory that lives as long as `process`.
 
