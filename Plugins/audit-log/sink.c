@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long a full socket is waited for, in milliseconds. */
+/* The longest wait for a full socket, in milliseconds. */
 enum { SOCKET_PATIENCE = 1000 };
 
 static int open_file(sink *s) {

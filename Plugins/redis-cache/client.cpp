@@ -172,7 +172,7 @@ void Client::connect_repeatedly() {
         session.serve();
       } catch (...) {
         is_ready_ = false;
-        // A connection that held for a while begins with the shortest pause again.
+        // After a connection that lasted for a while, the pause is the shortest one again.
         if (Clock::now() - start > longest_pause) pause = first_pause;
         throw;
       }
@@ -186,7 +186,7 @@ void Client::connect_repeatedly() {
     }
     open_circuit();
     if (ends_) return;
-    // Up to 20 % more or less, so that several gateways do not come at once.
+    // Up to 20 % more or less, so that several gateways do not connect at once.
     sleep_until(Clock::now() + pause * static_cast<long>(80 + random() % 41) / 100);
     pause = std::min(2 * pause, longest_pause);
   }

@@ -105,7 +105,7 @@ class Client {
   // Of the thread.
   std::string last_reason_;
   Clock::time_point last_report_{};
-  /// When a connection was last ended because its server may not be the right one any more.
+  /// When a connection was last ended because its server may have been replaced.
   Clock::time_point last_leave_{};
   /// Whether the log says that the connection is lost.
   bool is_reported_ = false;

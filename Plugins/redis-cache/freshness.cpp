@@ -7,7 +7,7 @@
 namespace freshness {
 namespace {
 
-/// The longest time that is believed.
+/// Longer times count as this one, in seconds.
 constexpr int64_t maximum_age = 86400;
 
 std::string_view trimmed(std::string_view text) {

@@ -1,7 +1,8 @@
 // Shares the responses of queries between gateways, through Redis or Valkey.
 //
 // As a cache stage it asks the server before a query is sent, and stores what the upstream returns. As an HTTP stage it reads the
-// Cache-Control of the upstream. A hook never waits for the server longer than the budget of a read, and no write is waited for.
+// Cache-Control of the upstream. A hook never waits for the server longer than the budget of a read, and it never waits for a
+// write.
 #include <carabiner.hpp>
 
 #include <array>

@@ -10,14 +10,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// So many reads in a row without an answer in time open the circuit.
+/// The number of reads in a row without an answer in time that opens the circuit.
 constexpr unsigned maximum_late = 5;
-/// A command without an answer for so long opens the circuit.
+/// The time without an answer to a command after which the circuit opens.
 constexpr auto patience = 2s;
 /// How long nothing is written after the server refused a write, for example because its memory is full.
 constexpr auto pause_of_writes = 10s;
 constexpr auto pause_of_complaints = 60s;
-/// Errors of a server that may not be the right one any more. The address may lead to another one by now.
+/// Errors of a server that may have been replaced. The address may already lead to another one.
 constexpr std::string_view unfit_codes[] = {"READONLY", "MASTERDOWN", "LOADING", "NOREPLICAS"};
 /// Writes are taken in portions, so that a read waits for one portion at most.
 constexpr size_t portion = 256 << 10;
@@ -116,7 +116,7 @@ void Session::send() {
     if (out_sent_ < out_.size() && out_sent_ < portion) continue;
     out_.erase(0, out_sent_);
     out_sent_ = 0;
-    // The largest entry need not be kept room for.
+    // The memory for the largest entry is not kept.
     if (out_.capacity() > 2 * portion) out_.shrink_to_fit();
   }
 }
@@ -155,7 +155,7 @@ void Session::answered(Sent command, resp::Answer answer) {
   } else {
     throw resp::Malformed("an answer to MGET is not a list of two");
   }
-  // An answer that came too late says that the server works, but not in time.
+  // A late answer shows that the server works, but not in time.
   if (!command.waiter) return;
   late_in_row_ = 0;
   command.waiter->finish(std::move(found));

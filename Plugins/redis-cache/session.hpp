@@ -32,7 +32,7 @@ class Session {
   bool receive();
   void end_late_reads();
   void answered(Sent command, resp::Answer answer);
-  /// Ends the connection, by Lost, if the server may not be the right one any more.
+  /// Ends the connection, by Lost, if the server may have been replaced.
   void leave_if_unfit(const std::string &code);
   void complain(const std::string &code);
   Clock::time_point next_deadline() const;

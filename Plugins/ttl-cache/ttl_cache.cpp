@@ -114,7 +114,7 @@ class TTLCache {
     Clock::time_point expiry;
 
     size_t size() const { return size_of(key, json); }
-    /// With what list, index and heap need for an entry.
+    /// The memory of an entry, with its parts of list, index and heap.
     static size_t size_of(std::string_view key, std::string_view json) { return key.size() + json.size() + 256; }
   };
   using Entries = std::list<std::shared_ptr<const Entry>>;

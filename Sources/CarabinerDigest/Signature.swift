@@ -1,6 +1,6 @@
 /// Signatures, checked by the system's libcrypto.
 ///
-/// There is nothing here that signs: no private key is ever read.
+/// This type cannot sign, so no private key is ever read.
 package enum Signature {
   /// A public key, with the method that it is for.
   package enum PublicKey: Sendable, Hashable {

@@ -21,8 +21,8 @@ package struct DownloadedPlugins: Sendable {
 }
 
 extension Manifest {
-  /// The manifest with the files of a folder in place of the URLs, for a process that downloads nothing. Files that are missing are found to
-  /// be so when they are loaded.
+  /// The manifest with the files of a folder in place of the URLs, for a process that downloads nothing. Missing files are reported
+  /// when they are loaded.
   ///
   /// - Parameter folder: The folder for downloads; nil if there is none.
   package func usingDownloads(in folder: String?) -> Manifest {

@@ -4,7 +4,7 @@ package import CarabinerRelease
 package struct PluginSidecar: Sendable {
   private let cache: PluginCache
   private let path: String
-  /// Nil if it could not be asked for.
+  /// Nil if it could not be downloaded.
   private let renewed: [UInt8]?
 
   init(_ cache: PluginCache, path: String, renewed: [UInt8]?) {

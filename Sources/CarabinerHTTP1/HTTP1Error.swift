@@ -6,7 +6,7 @@ public struct HTTP1Error: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Code: Sendable, Hashable {
     /// The first line, a header or a trailer is malformed.
     case malformedHead
-    /// The message does not say in one way where its body ends.
+    /// The end of the body is ambiguous.
     case ambiguousLength
     /// The message has another transfer coding than `chunked` alone.
     case unsupportedCoding

@@ -43,7 +43,7 @@ struct HeadCollector: Sendable {
     return isComplete
   }
 
-  /// Whether the current line has no text, with these bytes that come before its line feed.
+  /// Whether the current line is empty, if these bytes come before its line feed.
   private mutating func isEmptyLine(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
     if range.isEmpty { return line != .text }
     if range.count > 1 {

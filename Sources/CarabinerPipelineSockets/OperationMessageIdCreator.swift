@@ -4,7 +4,8 @@ public import Carabiner
 ///
 /// A transport calls it for one operation at a time, on a thread of its own.
 public protocol OperationMessageIdCreator {
-  /// The id of an operation that is about to be sent. It is asked again if the operation is sent again on another connection.
+  /// Returns the id for an operation that is about to be sent. If the operation is sent again on another connection, the transport
+  /// requests a new id.
   func requestId() -> String
 }
 

@@ -107,7 +107,7 @@ package struct ReplyReader: Sendable {
   /// The index of the CR LF of the line at the position; nil if it has not come.
   private mutating func lineEnd() throws(RESPError) -> Int? {
     guard position < buffer.count else { return nil }
-    // Another protocol is found out by its first byte, also if no line end comes.
+    // The first byte shows another protocol, even if no line end arrives.
     if searched <= position {
       guard Self.isType(buffer[position]) else {
         throw fault(

@@ -2,7 +2,7 @@
 package enum ManifestOutcome: Sendable, Hashable {
   /// It serves, as the generation with this number.
   case serves(generation: UInt64)
-  /// It runs a share of the operations first, as the manifest itself asks for.
+  /// It runs a share of the operations first, as the manifest requests.
   case onTrial
   /// It does not serve, for this reason.
   case refused(String)

@@ -12,7 +12,7 @@ package protocol ManifestSource: Sendable {
   /// Reports the manifest at first and after each change, and each failure, until the task is cancelled. Called once.
   func follow(_ report: @escaping @Sendable (Result<PublishedManifest, SourceError>) async -> Void) async
 
-  /// Asks now, and returns after the report, if the source is asked from time to time only.
+  /// Requests the manifest now and returns after the report, if the source is polled. Other sources do nothing.
   func refresh() async
 
   /// Takes the outcome of a manifest that was reported. Returns at once.

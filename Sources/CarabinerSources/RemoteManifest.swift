@@ -118,7 +118,7 @@ package final class RemoteManifest: Sendable {
     !manifest.isCandidate || state.withLock { state in state.latest.map { $0.isSame(as: manifest) && !$0.isCandidate } ?? false }
   }
 
-  /// Asks the source now, if it is asked from time to time only.
+  /// Requests the manifest now, if the source is polled.
   package func refresh() async { await source.refresh() }
 
   /// The manifest that is to be used. It is not reported as a change later.

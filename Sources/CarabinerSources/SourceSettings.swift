@@ -23,7 +23,8 @@ package struct SourceSettings: Sendable, Hashable {
   package var keyFile: String?
   /// Nil for none.
   package var login: Login?
-  /// The time between two requests to a web server, at least ``minimumInterval``. A part of a tenth is chosen at random.
+  /// The time between two requests to a web server, at least ``minimumInterval``. Each is up to a tenth longer or shorter at
+  /// random.
   package var interval = Duration.seconds(30)
   /// The time for an answer, and for the first manifest at a start.
   package var timeout = Duration.seconds(5)

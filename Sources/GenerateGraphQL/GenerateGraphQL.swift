@@ -17,7 +17,7 @@ struct GenerateGraphQL: CommandPlugin {
     let tool = try context.tool(named: "carabiner-generate").url
     if let first = arguments.first, !first.hasPrefix("-") || ["--help", "-h"].contains(first) {
       let status = try Self.run(tool, arguments, in: context.package.directoryURL)
-      // The tool has said why.
+      // The tool has printed the reason.
       if status != 0 { exit(status) }
       return
     }

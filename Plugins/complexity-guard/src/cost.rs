@@ -121,7 +121,7 @@ impl<'a> Walk<'a> {
         Ok(largest.unwrap_or(list.default))
     }
 
-    /// The number that a value asks for: a number itself, or the number of elements of a list. `None` for other values.
+    /// The number of items that a value requests: a number itself, or the number of elements of a list. `None` for other values.
     fn literal<'b>(
         &mut self,
         value: &'a Value<'a>,
@@ -144,7 +144,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// `literal` with another type of path, which would otherwise have no end.
+    /// Calls `literal` with a path of a fixed type. Otherwise each call would create a new type.
     fn inner(&mut self, value: &'a Value<'a>, path: Vec<&str>) -> Result<Option<u64>, Unmeasurable> {
         self.literal(value, path.into_iter())
     }
@@ -184,7 +184,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The number that a JSON value asks for.
+/// The number of items that a JSON value requests.
 fn json<'b>(mut value: Config, path: impl Iterator<Item = &'b str>) -> Option<u64> {
     for step in path {
         value = value.get(step).ok()??;

@@ -1,4 +1,4 @@
-//! Where the keys come from: the configuration, or a URL that is asked again from time to time.
+//! The source of the keys: the configuration, or a URL that is polled.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

@@ -50,7 +50,7 @@ final class RequestExecution<Request: GraphQLRequest>: @unchecked Sendable {
     }
   }
 
-  // // The frame of an `async` function has room for the variables of all its paths. Rare paths are therefore in functions of their
+  // The frame of an `async` function has room for the variables of all its paths. Rare paths are therefore in functions of their
   // own.
 
   @inline(never) private func advanceInTime() async throws -> Step {

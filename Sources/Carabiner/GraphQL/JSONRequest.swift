@@ -108,7 +108,7 @@ public struct JSONRequest<Operation: GraphQLOperation>: GraphQLRequest {
 
   private func bodyData() -> Data {
     let body = body()
-    // // With the pointer, because generic code would copy the bytes of a collection.
+    // With the pointer, because generic code would copy the bytes of a collection.
     return unsafe body.withUnsafeBufferPointer { unsafe Data(buffer: $0) }
   }
 

@@ -234,7 +234,7 @@ extension HTTPHeaders {
   @inline(never) private mutating func grow(_ fields: Int, _ bytes: Int) {
     let index = 2 * count * Self.numberBytes
     let needed = byteCount + index + bytes + 2 * fields * Self.numberBytes
-    // // Without `Swift.`, `max` would be the member of the collection.
+    // Without `Swift.`, `max` would be the member of the collection.
     var larger = [UInt8](repeating: 0, count: Swift.max(needed, 2 * memory.count, Self.usualMemory))
     unsafe larger.withUnsafeMutableBytes { larger in
       guard let base = larger.baseAddress else { return }

@@ -40,7 +40,7 @@ final class EventResults<Request: GraphQLRequest>: @unchecked Sendable {
         case "complete":
           await response.drain(areChunksOver: areChunksOver, limits)
           return .end
-        // // An event that is not part of the protocol.
+        // An event that is not part of the protocol.
         default: break
         }
       } else if areChunksOver {

@@ -19,7 +19,7 @@ package final class PluginCounters: Sendable {
   /// How many calls through groups with the entry have begun, and how many are under way.
   package var calls: (begun: Int, inFlight: Int) {
     state.withLock { state in
-      // // The ends are read before the beginnings. Otherwise, a call between both reads would make the difference too small.
+      // The ends are read before the beginnings. Otherwise, a call between both reads would make the difference too small.
       let ended = state.groups.values.reduce(0) { $0 + $1.ended.load(ordering: .acquiring) }
       let begun = state.groups.values.reduce(0) { $0 + $1.begun.load(ordering: .relaxed) }
       return (state.earlier + begun, begun - ended)

@@ -45,7 +45,7 @@ extension PluginInstance {
       return remote.hasState
     }
     guard let adopt = unsafe stateTable?.adopt else { return false }
-    // // An empty state has an address too, because {NULL, 0} means that there is no state.
+    // An empty state has an address too, because {NULL, 0} means that there is no state.
     let bytes = state.bytes.isEmpty ? [0] : state.bytes
     var why = unsafe crb_error()
     unsafe why.size = UInt32(MemoryLayout<crb_error>.size)

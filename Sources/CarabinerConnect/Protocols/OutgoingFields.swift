@@ -23,7 +23,7 @@ struct OutgoingFields {
   ///   - unit: The text after the milliseconds.
   mutating func setTimeout(_ timeout: TimeInterval?, named name: String, digits: Int, unit: String = "") {
     guard let timeout, timeout.isFinite else { return }
-    // // Rounded to microseconds first: the product for 70 ms is 70.00000000000001, which would become 71.
+    // Rounded to microseconds first: the product for 70 ms is 70.00000000000001, which would become 71.
     let milliseconds = ((timeout * 1_000_000).rounded() / 1000).rounded(.up)
     let largest = (0..<digits).reduce(1) { product, _ in product * 10 } - 1
     let clamped = milliseconds < 1 ? 1 : milliseconds > Double(largest) ? largest : Int(milliseconds)

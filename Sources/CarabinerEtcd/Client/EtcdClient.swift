@@ -166,7 +166,7 @@ package final class EtcdClient: Sendable {
     } catch let error as TransportError {
       throw Self.uncertain("\(error)")
     } catch let error as EtcdError where error.code == .unavailable && !request.isRepeatable {
-      // A member without a leader has passed the request to none.
+      // A member without a leader has not forwarded the request.
       if error.message.contains("no leader") { throw error }
       throw Self.uncertain(error.message)
     }

@@ -35,7 +35,7 @@ package struct Share: Sendable, Hashable, Comparable, CustomStringConvertible {
     self.init(hundredths: percent * 100 + rest)
   }
 
-  /// How many of so many nodes the share has: rounded up, and at least 1 unless there are none.
+  /// The share of a number of nodes: rounded up, and at least 1 unless there are none.
   package func nodes(of count: Int) -> Int { (count * hundredths + 9999) / 10_000 }
 
   package var description: String {

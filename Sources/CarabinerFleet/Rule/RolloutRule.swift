@@ -11,7 +11,8 @@ package struct RolloutRule: Sendable {
   private static let maximumReports = 20
   /// The longest reason in a halt, in characters.
   private static let maximumReason = 200
-  /// About how many nodes of a fleet read what all nodes say. If each did, the reads would grow with the square of the fleet.
+  /// The approximate number of nodes that read the reports of all nodes. If every node did, the reads would grow with the square of
+  /// the fleet.
   package static let observers = 20
 
   /// The manifest that the node serves.
@@ -52,11 +53,11 @@ package struct RolloutRule: Sendable {
   /// Whether the node tries or serves this candidate.
   package func holds(_ candidate: CandidateID) -> Bool { serving.candidate == candidate }
 
-  /// Whether this node reads what all nodes say, and decides about stages and halts. In a small fleet each node does.
+  /// Whether this node reads the reports of all nodes, and decides about stages and halts. In a small fleet, every node does.
   package mutating func observes(_ keys: ControlKeys) -> Bool {
     guard let candidate = keys.candidate, let stage = keys.stage else { return false }
     if stage.fleet <= Self.observers { return true }
-    // The last ones in the order: they get the candidate last, so a bad one does not end them before they halt it.
+    // The last nodes in the order. They get the candidate last, so a bad candidate does not end them before they halt it.
     return (UInt64.max - rank(for: candidate).place) / UInt64(Self.observers) <= UInt64.max / UInt64(stage.fleet)
   }
 
@@ -159,7 +160,7 @@ package struct RolloutRule: Sendable {
     return [.take(candidate, ends: ends)]
   }
 
-  /// Watches over the others.
+  /// Decides about stages and halts, as an observer.
   private mutating func watch(
     _ candidate: CandidateID, _ stage: RolloutStage, _ keys: ControlKeys, _ status: RolloutStatus, at now: Duration
   ) -> [RolloutAction] {

@@ -2,8 +2,8 @@ internal import CarabinerDigest
 
 /// The place of a node in the order in which nodes get a candidate.
 ///
-/// It is the SHA-256 of candidate and name, so each candidate begins with other nodes, and all nodes agree without a word. Only the first
-/// 8 bytes are compared; nodes in which these are alike are ordered by name.
+/// It is the SHA-256 of candidate and name. Each candidate begins with other nodes, and all nodes compute the same order without
+/// communication. Only the first 8 bytes are compared; if they are equal, the names are compared.
 package struct NodeRank: Sendable, Hashable, Comparable {
   /// The place among all possible ones.
   package let place: UInt64

@@ -1,6 +1,6 @@
 /// A stage of a roll-out, as the key `stage/` has it.
 ///
-/// It says itself which nodes belong to it, so a node needs not read what the others say.
+/// It determines by itself which nodes belong to it, so a node need not read the reports of the others.
 package struct RolloutStage: Sendable, Hashable {
   /// The number of the stage, from 1 on.
   package let number: Int

@@ -1,6 +1,6 @@
 /// The reports and notes of all nodes about a candidate: the keys under `nodes/` and `taken/` (`fleet.12`).
 ///
-/// The reports are kept in the order of the ranks. A question costs at most one look at each report.
+/// The reports are kept in the order of the ranks. A query reads each report at most once.
 package struct RolloutStatus: Sendable {
   private struct Entry: Sendable {
     let rank: NodeRank
@@ -62,7 +62,7 @@ package struct RolloutStatus: Sendable {
 
   // MARK: Changes
 
-  /// Notes what a node says of itself.
+  /// Sets the report of a node.
   ///
   /// - Parameter report: Nil if its key is gone.
   package mutating func note(_ report: NodeReport?, of rank: NodeRank) {
@@ -83,7 +83,7 @@ package struct RolloutStatus: Sendable {
     findOrphan(rank)
   }
 
-  /// Notes the key of a node under `taken/`.
+  /// Sets the note of a node under `taken/`.
   ///
   /// - Parameter mark: Nil if the key is gone.
   package mutating func note(_ mark: TrialMark?, of rank: NodeRank) {

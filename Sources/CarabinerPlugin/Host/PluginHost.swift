@@ -17,7 +17,7 @@ internal import CCarabiner
     work = unsafe InstanceWork(table, timer)
   }
 
-  // A plugin asks for a service when it uses it, because `carabiner check` reports what a plugin asks for in vain.
+  // The service is queried when it is used, because `carabiner check` reports each query without a grant.
   var fetching: UnsafePointer<crb_fetch_service>? {
     unsafe table.pointee.query(identity, "crb.fetch/1")?.assumingMemoryBound(to: crb_fetch_service.self)
   }

@@ -1,9 +1,9 @@
 package import CarabinerBridge
 
 extension PluginInstance {
-  /// Makes an instance of an interceptor of a library.
+  /// Creates an instance of an interceptor of a library.
   ///
-  /// - Throws: ``HostError`` with what the plugin says about its configuration.
+  /// - Throws: ``HostError`` with the plugin's message about its configuration.
   package convenience init(_ interceptor: PluginInterceptor, library: PluginLibrary, options: Options) throws {
     try unsafe self.init(
       interceptor, library.host, path: library.path, digest: library.digest, options,

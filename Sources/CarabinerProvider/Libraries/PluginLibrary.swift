@@ -29,7 +29,7 @@ internal import Synchronization
   package let workers: WorkerGroup?
   /// The registration table of a plugin in a worker.
   private let table: WorkerTable?
-  /// The number of its file in the group of its workers, and what they say about it.
+  /// The number of its file in the group of its workers, and the workers' description of it.
   private let place: (file: Int, description: WorkerDescription)?
 
   private static let loaded = Mutex<[String: PluginLibrary]>([:])
@@ -136,7 +136,7 @@ internal import Synchronization
     table = nil
   }
 
-  /// Has workers map the plugin. This process maps none of it.
+  /// Makes workers map the plugin. This process maps none of it.
   ///
   /// - Parameter index: The number of the file in the group.
   /// - Throws: ``HostError`` if the file is refused, or if a worker cannot map it.
@@ -162,7 +162,7 @@ internal import Synchronization
     loadTime = .now - start
   }
 
-  /// Has a worker of its own map a plugin.
+  /// Loads a plugin in a worker of its own.
   ///
   /// The layers of confinement that this system lacks are left out, and logged.
   ///

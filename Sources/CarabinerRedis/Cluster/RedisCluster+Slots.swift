@@ -38,7 +38,7 @@ extension RedisCluster {
     }
     if !open.isEmpty, !isAnswered || state.withLock(\.isControlDoubted) { moveControl() }
     return state.withLock { state in
-      // // An incomplete cluster does not announce when it is complete. Without an open connection, the next one that opens asks.
+      // An incomplete cluster does not announce when it is complete. Without an open connection, the next one that opens asks.
       let isIncomplete = !open.isEmpty && (!isAnswered || state.map[home] == nil)
       state.delay = isIncomplete ? min(max(limits.firstDelay, state.delay * 2), limits.maximumDelay) : .zero
       state.isAsking = (state.isOutdated || isIncomplete) && !state.isShutDown

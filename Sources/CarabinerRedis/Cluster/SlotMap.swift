@@ -44,7 +44,7 @@ struct SlotMap: Sendable, Equatable {
         positions[node] = UInt16(nodes.count)
       }
       let position = positions[node] ?? 0
-      // // A slot with two masters is refused, so the work never exceeds the number of slots.
+      // A slot with two masters is refused, so the work never exceeds the number of slots.
       for slot in first.number...last.number {
         guard places[slot] == 0 else { throw Fault(reason: "a slot has two masters") }
         places[slot] = position

@@ -43,7 +43,7 @@ final class LinkPool: Sendable {
       do throws(RedisError) {
         return try links[(first % links.count + index) % links.count].submit(commands, for: call, within: budget)
       } catch {
-        // // An overload is a better explanation than a lost connection.
+        // An overload is a better explanation than a lost connection.
         if refusal?.code != .overloaded { refusal = error }
       }
     }

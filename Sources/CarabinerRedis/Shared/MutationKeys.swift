@@ -80,7 +80,7 @@ package final class MutationKeys: Sendable {
     case .answered(let answer): return .answered(answer)
     case .unknown: return .unknown
     case .running(_, let renewed):
-      // // No gateway writes a time far from now.
+      // No gateway writes a time far from now.
       let isValid = store.now.map { abs($0 - renewed) <= Self.leaseTime } ?? true
       return isValid ? .running : .unknown
     }

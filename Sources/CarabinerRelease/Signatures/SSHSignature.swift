@@ -29,7 +29,7 @@ package struct SSHSignature: Sendable, Hashable {
 
   /// Reads a signature.
   ///
-  /// - Throws: ``ReleaseError`` with the code `signature` if the form is another, the key is of another type, or the namespace is another.
+  /// - Throws: ``ReleaseError`` with the code `signature` if the form, the type of the key or the namespace is wrong.
   package init(parsing bytes: [UInt8]) throws(ReleaseError) {
     var reader = SSHReader(bytes)
     guard bytes.count <= Self.maximumBytes, reader.skip(Self.mark), reader.number() == Self.version,

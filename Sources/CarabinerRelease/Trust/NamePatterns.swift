@@ -15,7 +15,7 @@ struct NamePatterns: Sendable, Hashable {
     }
   }
 
-  /// Whether a pattern matches, and none that excludes.
+  /// Whether a pattern matches, and no pattern after `!` does.
   func matches(_ name: String) -> Bool {
     let name = Array(name.utf8)
     let matching = patterns.filter { Self.matches($0.bytes, name) }

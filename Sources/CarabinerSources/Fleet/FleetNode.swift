@@ -135,7 +135,7 @@ package final class FleetNode: ManifestSource {
     state.withLock { $0.metrics = participant.metrics }
   }
 
-  /// The keys are watched.
+  /// Does nothing, because the keys are watched.
   package func refresh() async {}
 
   package func note(_ outcome: ManifestOutcome, of manifest: PublishedManifest) {

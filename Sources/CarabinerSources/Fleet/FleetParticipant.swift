@@ -33,7 +33,7 @@ struct FleetParticipant: Sendable {
   private var plan: (candidate: CandidateID, plan: RolloutPlan)?
   /// The reports and notes of all nodes, as this one has read them last, and the candidate that the notes are about.
   private var reports: (candidate: CandidateID, view: EtcdView)?
-  /// The note of this node about the candidate as it has written it, to write its successor in place of this very one.
+  /// The note about the candidate that this node wrote last. The next note replaces only this one.
   private var ownMark: FleetState.Entry?
   /// A note that is not written yet, because etcd was away.
   private var unsentMark: (candidate: CandidateID, mark: TrialMark)?
@@ -348,7 +348,7 @@ struct FleetParticipant: Sendable {
 
   // MARK: The report
 
-  /// Sets what the node says of itself.
+  /// Sets the report of the node.
   private mutating func report() {
     var next = NodeRecord(
       version: version, state: .starting, serving: serving?.id, generation: Int(clamping: serving?.generation ?? 0), since: 0)

@@ -61,7 +61,7 @@ final class NodePresence: Sendable {
   /// The state of the key.
   var standing: Standing { state.withLock(\.standing) }
 
-  /// Sets what the node reports. It is written in a moment, and again whenever its lease was lost.
+  /// Sets the report of the node. It is written soon, and again whenever its lease was lost.
   func set(_ record: NodeRecord) {
     let isNew = state.withLock { state in
       guard !state.isDraining, state.record != record else { return false }
@@ -98,7 +98,7 @@ final class NodePresence: Sendable {
     state.withLock { $0.task = task }
   }
 
-  /// Stops without a word to etcd: the key ends with its lease.
+  /// Stops without a request to etcd: the key ends with its lease.
   func stop() {
     state.withLock { $0.task }?.cancel()
     signal.finish()

@@ -5,7 +5,7 @@ internal import CarabinerRelease
 internal import FoundationEssentials
 internal import Synchronization
 
-/// The manifest at a URL of a web server, which is asked for it from time to time.
+/// The manifest at a URL of a web server, which is polled.
 package final class WebManifests: ManifestSource {
   private struct State {
     var metrics = SourceMetrics()
@@ -14,7 +14,7 @@ package final class WebManifests: ManifestSource {
     var isOver = false
   }
 
-  /// The share of the interval that is added or left out at random, so that nodes that began together do not ask together.
+  /// The share of the interval that is added or left out at random, so that nodes that began together do not poll together.
   private static let jitter = 0.1
 
   private let manifest: WebFile
@@ -54,7 +54,7 @@ package final class WebManifests: ManifestSource {
     }
   }
 
-  /// Asks now, in place of the rest of the pause.
+  /// Requests the manifest now, without the rest of the pause.
   package func refresh() async {
     await withCheckedContinuation { continuation in
       let isOver = state.withLock { state in

@@ -431,7 +431,7 @@ package final class Worker: Sendable {
         state.condition = .open(until: due)
         return due
       }
-      // // A random factor: otherwise, groups that end together would start together each time.
+      // A random factor: otherwise, groups that end together would start together each time.
       let wait = UInt64(min(Double(state.delay.inNanoseconds) * Double.random(in: 0.8...1.2), Self.longestWait))
       state.delay = state.delay == .zero ? settings.restarts.backoff : min(state.delay * 2, settings.restarts.maximum)
       state.condition = .backingOff(until: now + wait)

@@ -32,7 +32,7 @@ enum WorkerHooks {
     if stage.has(CCROSSING_ON_END) {
       unsafe table.on_end = { instance, call, state in unsafe WorkerHooks.later(.onEnd, .graphQL, instance, call, state, .none) }
     }
-    // // Set even if the plugin has no on_cancel(), because cancelled() depends on it.
+    // Set even if the plugin has no on_cancel(), because cancelled() depends on it.
     unsafe table.on_cancel = { instance, _, state in unsafe WorkerHooks.cancel(instance, state) }
     unsafe table.release = { instance, state in unsafe WorkerHooks.release(instance, state) }
     return table
@@ -67,7 +67,7 @@ enum WorkerHooks {
     if stage.has(CCROSSING_ON_END) {
       unsafe table.on_end = { instance, call, state in unsafe WorkerHooks.later(.onEnd, .http, instance, call, state, .none) }
     }
-    // // Set even if the plugin has no on_cancel(), because cancelled() depends on it.
+    // Set even if the plugin has no on_cancel(), because cancelled() depends on it.
     unsafe table.on_cancel = { instance, _, state in unsafe WorkerHooks.cancel(instance, state) }
     unsafe table.release = { instance, state in unsafe WorkerHooks.release(instance, state) }
     return table
@@ -95,7 +95,7 @@ enum WorkerHooks {
     if stage.has(CCROSSING_ON_END) {
       unsafe table.on_end = { instance, call, state in unsafe WorkerHooks.later(.onEnd, .cache, instance, call, state, .none) }
     }
-    // // Set even if the plugin has no on_cancel(), because cancelled() depends on it.
+    // Set even if the plugin has no on_cancel(), because cancelled() depends on it.
     unsafe table.on_cancel = { instance, _, state in unsafe WorkerHooks.cancel(instance, state) }
     unsafe table.release = { instance, state in unsafe WorkerHooks.release(instance, state) }
     return table
@@ -125,7 +125,7 @@ enum WorkerHooks {
     if stage.has(CCROSSING_ON_END) {
       unsafe table.on_end = { instance, call, state in unsafe WorkerHooks.later(.onEnd, .parsing, instance, call, state, .none) }
     }
-    // // Set even if the plugin has no on_cancel(), because cancelled() depends on it.
+    // Set even if the plugin has no on_cancel(), because cancelled() depends on it.
     unsafe table.on_cancel = { instance, _, state in unsafe WorkerHooks.cancel(instance, state) }
     unsafe table.release = { instance, state in unsafe WorkerHooks.release(instance, state) }
     return unsafe table

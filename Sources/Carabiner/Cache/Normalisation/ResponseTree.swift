@@ -15,7 +15,7 @@ struct ResponseTree {
     self.root = root
     let end = Int(tape[root].next)
     values = Array(repeating: .null, count: end - root)
-    // // Parts come after their container on the tape. From the end backwards, the parts are ready before their container.
+    // Parts come after their container on the tape. From the end backwards, the parts are ready before their container.
     for place in (root..<end).reversed() { values[place - root] = value(at: place, tape, in: text) }
   }
 

@@ -110,7 +110,7 @@ public struct WatchedResults<Operation: GraphQLOperation>: AsyncSequence, Sendab
       keys = reading?.dependentKeys ?? results.store.dependentKeys(of: response, to: results.operation) ?? keys
       let wasChanged = watcher.depend(on: keys)
       let stored = reading?.isComplete == true ? reading?.response.body.data : nil
-      // // The store may already be newer than the result. Its data then counts as delivered only if it equals the result.
+      // The store may already be newer than the result. Its data then counts as delivered only if it equals the result.
       lastData = !wasChanged || Self.areEqual(stored, response.body.data) ? stored : nil
     }
 

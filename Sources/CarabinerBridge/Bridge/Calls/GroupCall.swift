@@ -188,7 +188,7 @@ package import Synchronization
     if group.hasInstancesPerCall { stages.endInstances() }
     if !group.guarded.isEmpty { stages.informBreakers(shared) }
     CallTable.shared.giveBack(self)
-    // // From here on, the group and its plugins may be released.
+    // From here on, the group and its plugins may be released.
     group.tally.ended.wrappingAdd(1, ordering: .releasing)
   }
 

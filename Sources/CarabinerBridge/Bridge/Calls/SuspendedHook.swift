@@ -77,7 +77,7 @@ internal import Synchronization
 
   /// Waits until the token is resumed or revoked, if that did not happen before.
   func completion() async -> crb_verdict {
-    // // The word ensures that it is resumed exactly once. A checked continuation would allocate memory for the same check.
+    // The word ensures that it is resumed exactly once. A checked continuation would allocate memory for the same check.
     unsafe await withUnsafeContinuation { waiting in
       unsafe continuation.withLock { unsafe $0 = unsafe waiting }
       while true {

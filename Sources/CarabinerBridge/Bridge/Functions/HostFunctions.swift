@@ -46,7 +46,7 @@ package enum HostFunctions {
   }
 
   package static func resume(_ token: crb_token, _ verdict: crb_verdict) -> crb_status {
-    // // No verdict has more than 15 bits. A larger number becomes an invalid verdict, which the host reports.
+    // No verdict has more than 15 bits. A larger number becomes an invalid verdict, which the host reports.
     let verdict = Int16(exactly: verdict).map(crb_verdict.init) ?? (verdict < 0 ? -1 : crb_verdict(Int16.max) - 1)
     guard let call = CallTable.shared.call(at: Int(token >> 32) - 1) else { return Status.invalid }
     if call.suspended.resume(generation: UInt32(truncatingIfNeeded: token), verdict: verdict) { return Status.ok }

@@ -24,7 +24,7 @@ extension Array {
     unsafe try self.init(unsafeUninitializedCapacity: text.count(of: decoder.entry)) { elements, count in
       guard let room = elements.baseAddress else { return }
       while next < end, count < elements.count {
-        // // Not stored in a variable first, because a variable of a generic type would be copied.
+        // Not stored in a variable first, because a variable of a generic type would be copied.
         unsafe (room + count).initialize(to: try read(JSONTapeDecoder(text, next, depth: depth)))
         count += 1
         next = text.entries[Int(next)].next

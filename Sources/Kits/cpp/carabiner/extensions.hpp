@@ -36,8 +36,8 @@ template <class Plugin>
 struct SelfTest {
   /// A description for people.
   const char *name;
-  /// Runs the test with its own instance. Returns false if the test does not apply here. A thrown exception says what was found
-  /// and what was expected.
+  /// Runs the test with its own instance. Returns false if the test does not apply here. A thrown exception has the actual and the
+  /// expected result.
   bool (*run)(Plugin &);
 };
 

@@ -189,8 +189,8 @@ class Host {
     return views;
   }
 
-  /// A service that the manifest has to grant; NULL without the grant. It is asked for when it is used, because `carabiner check` reports
-  /// what a plugin asks for in vain.
+  /// A service that the manifest has to grant; NULL without the grant. It is queried when it is used, because `carabiner check`
+  /// reports each query without a grant.
   template <class Service>
   const Service *granted(const char *id) const noexcept {
     return static_cast<const Service *>(table->query(self_, id));

@@ -81,8 +81,8 @@ unsafe extern "C" fn adopt<P: Handover>(
 pub struct SelfTest<P> {
     /// A description for people.
     pub name: &'static CStr,
-    /// Runs the test with its own instance. `Ok(false)`: the test does not apply here. An `Err` says what was found and what was
-    /// expected.
+    /// Runs the test with its own instance. `Ok(false)`: the test does not apply here. An `Err` has the actual and the expected
+    /// result.
     pub run: fn(&P) -> Result<bool, Failure>,
 }
 

@@ -57,7 +57,7 @@ impl Host {
         Host { self_, instance: tasks::open(), timer: query(self_, c"crb.timer/1") }
     }
 
-    // A plugin asks for a service when it uses it, because `carabiner check` reports what a plugin asks for in vain.
+    // The service is queried when it is used, because `carabiner check` reports each query without a grant.
     pub(crate) fn fetch_service(&self) -> Option<&'static abi::FetchService> {
         query(self.self_, c"crb.fetch/1")
     }

@@ -42,7 +42,7 @@ struct ResponseEditor {
     skipSpace()
     switch peek {
     case UInt8(ascii: "["):
-      // A list is passed also if the path does not say so. A rule must not fail because of a forgotten `*`.
+      // Lists are entered even if the path has no `*`, so that a rule with a forgotten `*` still applies.
       let inside: [Progress] = progress.map { rule, step in
         step < rule.path.count && rule.path[step] == .elements ? (rule, step + 1) : (rule, step)
       }
@@ -57,7 +57,7 @@ struct ResponseEditor {
         // A field that the operation does not select is taken by its own name.
         let names = field?.names ?? [key]
         let next: [Progress] = progress.compactMap { rule, step in
-          // Nor must a rule fail because of a `*` for a value that is not a list.
+          // For the same reason, a `*` for a value that is not a list is skipped.
           let step = step + rule.path[step...].prefix { $0 == .elements }.count
           guard step < rule.path.count, case .field(let name) = rule.path[step], names.contains(name) else { return nil }
           return (rule, step + 1)
