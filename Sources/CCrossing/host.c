@@ -71,7 +71,7 @@ int CCrossing_look(const struct CCrossing_up *up, uint32_t slot, uint32_t genera
   uint32_t state = atomic_load_explicit(&from->state, memory_order_acquire);
   if (state >> 1 != generation) return CCROSSING_NOT_YET;
   if (!(state & 1)) return CCROSSING_IS_PENDING;
-  /* Once: the worker may write on. */
+  /* Reads each field once, because the worker may change it. */
   const volatile struct CCrossing_up_slot *once = from;
   *answer = (struct CCrossing_answer){once->verdict, once->flags, once->block, once->length, once->nanoseconds, once->began};
   return CCROSSING_ANSWERED;

@@ -3,8 +3,8 @@
 
 #include "crossing.h"
 
-/* More spins than that, some 100 us, cost more than a sleep. Between two processors of a virtual machine a wake takes 20 to 50 us. Every
- * 32nd wait spins as long: a side that sleeps learns only so that the other one is sooner there than a wake. */
+/* More spins than that, some 100 us, cost more than a sleep.  Between two processors of a virtual machine a wake takes 20 to 50
+ * us.  Every 32nd wait spins as long, because a side that sleeps learns only then that the other one answers sooner than a wake. */
 enum { CCROSSING_MOST_SPINS = 4000, CCROSSING_PROBE = 32 };
 
 static inline void CCrossing_pause(void) {

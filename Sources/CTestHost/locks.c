@@ -68,7 +68,8 @@ static int destroy_mutex(pthread_mutex_t *lock) {
   return pthread_mutex_destroy(lock);
 }
 
-/* Two threads at the same place wait for each other for some microseconds, and go on at the same moment: what they write then meets. */
+/* Two threads at the same place wait for each other for some microseconds, and continue at the same moment, so that their writes
+ * collide. */
 enum { ALIGN_SPINS = 20000 };
 static atomic_int aligns;
 static _Atomic uintptr_t waiting;

@@ -4,7 +4,7 @@
 
 #include "test_host.h"
 
-/* The kernel ends a process if a thread that blocks SIGSYS makes a refused call.  Threads of plugins shall block all signals. */
+/* The kernel ends a process if a thread that blocks SIGSYS makes a refused call.  Threads of plugins should block all signals. */
 static const sigset_t *without_refusals(int how, const sigset_t *set, sigset_t *copy) {
   if (!set || how == SIG_UNBLOCK) return set;
   *copy = *set;

@@ -52,7 +52,7 @@ enum { FIRST_DESCRIPTOR = 64 };
 /* Gives a descriptor a number from FIRST_DESCRIPTOR on, which exec closes.  Returns it, or -1 with errno. */
 int move_up(int descriptor);
 
-/* How a worker is to be. */
+/* The settings of a worker. */
 struct order {
   uint64_t request, memory;
   const char *confine; /* strict or available */

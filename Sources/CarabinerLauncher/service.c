@@ -238,8 +238,8 @@ static int send_end(struct service *service, pid_t process, int status, const st
     service->workers[index] = service->workers[--service->count];
     return send_message(service, &answer, sizeof answer, -1);
   }
-  /* One that could not become a worker; or, in a worker without a filter of system calls, a process of the plugin: process 1 of a
-   * namespace gets all whose parents have ended. */
+  /* It could not become a worker; or it is a process of a plugin, in a worker without a filter of system calls: process 1 of a
+   * namespace gets all processes whose parents have ended. */
   return 0;
 }
 

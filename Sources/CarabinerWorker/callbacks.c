@@ -1,11 +1,11 @@
-/* Questions to the host: only it can check a URL, send a request, or write a log. */
+/* Requests to the host: only it can check a URL, send a request, or write a log. */
 #define _GNU_SOURCE
 #include <string.h>
 #include <time.h>
 
 #include "worker.h"
 
-/* For a place among the callbacks under way, and between two looks. */
+/* Nanoseconds to wait for a free callback, and between two checks. */
 #define PATIENCE UINT64_C(1000000000)
 #define NAP UINT64_C(100000)
 

@@ -143,7 +143,7 @@ void close_hook(struct call *call) {
   while (atomic_load(&call->busy)) sched_yield();
 }
 
-/* Ends what the pending hook was given.  Its plugin may read it until it resumes. */
+/* Takes the memory of a revoked hook out of the call.  Its plugin may read it until it resumes, at most for READING_TIME. */
 static void abandon(struct call *call, uint32_t generation) {
   crb_token reader = (uint64_t)(call->index + 1) << 32 | generation;
   uint64_t until = CCrossing_now() + READING_TIME;

@@ -81,7 +81,7 @@ static void pass_on(struct lane *lane, struct call *call, crb_verdict verdict) {
   call->earlier = (struct earlier){0};
 }
 
-/* Answers that the hook failed without its plugin's wish. */
+/* Answers that the worker failed the hook; the plugin did not return CRB_FAIL. */
 static void fail(struct lane *lane, const struct CCrossing_post *post, struct records *reason, const char *text) {
   struct records made = {0};
   if (!reason) reason = &made;

@@ -1,4 +1,4 @@
-/* Fetches and operations on the store that are under way: the host numbers nothing, it names the number that it was given. */
+/* Fetches and operations on the store that are under way.  The worker numbers them, and the host answers with the number. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>

@@ -28,7 +28,7 @@ crb_token suspend_hook(crb_call handle) {
 }
 
 crb_status resume_hook(crb_token token, crb_verdict verdict) {
-  /* Verdicts beyond 15 bits do not exist; they are made illegal ones, and the host will say so. */
+  /* No verdict has more than 15 bits.  A larger number becomes an invalid verdict, which the host reports. */
   if (verdict > INT16_MAX) verdict = INT16_MAX - 1;
   if (verdict < INT16_MIN) verdict = -1;
   struct call *call = call_at((uint32_t)(token >> 32) - 1);

@@ -1,5 +1,6 @@
-/* The functions of the host for a plugin that a laboratory watches.  The laboratory hears of each call before it is done, in the order
- * and with the threads of the plugin.  If it refuses the call, the plugin gets the laboratory's status, as from a host that refuses it. */
+/* The functions of the host for a plugin that a laboratory watches.  Each call is reported to the laboratory before it is made,
+ * in the order and on the threads of the plugin.  If the laboratory refuses the call, the plugin gets its status, as from a host
+ * that refuses it. */
 #define _GNU_SOURCE
 #include <string.h>
 
@@ -217,7 +218,7 @@ static crb_status watched_disarm(crb_timer timer) {
   return status >= 0 ? timer_service.cancel(timer) : status;
 }
 
-/* Without done() the worker refuses an operation before the host hears of it. */
+/* Reports an operation without done(), because the worker refuses it and the host would not learn of it. */
 static void note_without_done(uint32_t operation) { use_numbers(CCROSSING_USE_WITHOUT_DONE, 0, operation, 0, 0); }
 
 static crb_status watched_fetch(crb_self who, const crb_fetch_request *request,

@@ -246,7 +246,7 @@ const struct CCrossing_field *snapshot_event_fields(const struct call *call);
 /* The headers that the hook sees, with its changes.  Returns 0 without memory. */
 int see_headers(struct call *call, const crb_header **headers, size_t *count);
 const struct CCrossing_follower *snapshot_followers(const struct CCrossing_snapshot *snapshot);
-/* Without the changes: whether they are needed. */
+/* Whether the headers have changes.  Does not apply them. */
 static inline int has_header_edits(const struct call *call) {
   return call->edits.headers > 0 || call->edits.head > 0 || call->earlier.headers > 0;
 }
@@ -293,7 +293,7 @@ void ring_bell(void);
 /* pairs.c */
 extern struct lane control, lanes[];
 extern uint32_t lane_count;
-/* Has the control thread return early from its wait. */
+/* Makes the control thread return early from its wait. */
 void wake_control(void);
 /* Waits until the lanes have done all posts so far, at most for this time. */
 void wait_for_lanes(uint64_t nanoseconds);

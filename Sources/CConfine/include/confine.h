@@ -95,8 +95,8 @@ struct CConfine_refusal {
 /* Copies the calls refused so far in this process and its copies, each number once, and returns how many there are.  Those beyond
  * `capacity` are not copied.  A call that concerns only the process itself, such as raise() in a copy, is refused but not counted. */
 size_t CConfine_refusals(struct CConfine_refusal *out, size_t capacity);
-/* Has a function called for each refused call from now on, in the handler of the signal, so it may only call async-signal-safe
- * functions.  Several threads may call it at once. */
+/* Sets the function to call for each refused call from now on.  It runs in the handler of the signal, so it may only call
+ * async-signal-safe functions, and several threads may run it at once. */
 void CConfine_onRefusal(void (*function)(int64_t number, uint64_t address));
 /* The name of a system call of this machine, as in its manual page; NULL if the number is not known. */
 const char *CConfine_callName(int64_t number);

@@ -10,7 +10,7 @@
  * The BELL, an event counter, wakes the reader of the host: for answers that it asked to be announced, for pending hooks, callbacks,
  * and nothing else.
  *
- * The host believes nothing of `up`: it copies once, and checks the copy.  The worker trusts `down`. */
+ * The host does not trust `up`: it copies once, and checks the copy.  The worker trusts `down`. */
 #ifndef CCROSSING_H
 #define CCROSSING_H
 
@@ -387,7 +387,7 @@ int CCrossing_look(const struct CCrossing_up *up, uint32_t slot, uint32_t genera
  * sleeps, at most until `until` (CLOCK_MONOTONIC).  `budget` is learnt, in spins; it belongs to the lane and may be shared by threads. */
 int CCrossing_await(struct CCrossing_down *down, const struct CCrossing_up *up, uint32_t slot, uint32_t generation, uint64_t until,
                     uint32_t *budget, struct CCrossing_answer *answer);
-/* Asks for a bell with the answer.  Returns like CCrossing_look(), which the caller need not call after it. */
+/* Requests a bell with the answer.  Returns like CCrossing_look(), which the caller need not call after it. */
 int CCrossing_announce(struct CCrossing_down *down, const struct CCrossing_up *up, uint32_t slot, uint32_t generation,
                        struct CCrossing_answer *answer);
 /* A copy of a callback. */

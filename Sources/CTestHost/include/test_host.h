@@ -138,7 +138,7 @@ void CTestHost_failAllocations(uint64_t interval);
  * CTESTHOST_FREED.  `is_ours` as for CTestHost_watchFrees().  Returns the number of its watched imports. */
 int CTestHost_watchHeap(const void *inside, int (*is_ours)(const void *memory));
 
-/* From now on, the library that holds `inside` reads clocks that CTestHost_warpClocks() can make pass quickly. */
+/* From now on, the library that holds `inside` reads clocks that CTestHost_warpClocks() can speed up. */
 void CTestHost_watchClocks(const void *inside);
 /* While it is on, each look at one of these clocks is seconds later than the one before. They never go back. */
 void CTestHost_warpClocks(int is_on);
