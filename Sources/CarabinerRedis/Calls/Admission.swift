@@ -1,7 +1,7 @@
 internal import CarabinerRESP
 internal import Synchronization
 
-/// Decides which calls a connection takes. It takes none while it is closed, and limits the commands without an answer.
+/// Decides which calls a connection takes. It takes none while it is not open, and limits the commands without an answer.
 final class Admission: Sendable {
   private struct State {
     var isOpen = false
