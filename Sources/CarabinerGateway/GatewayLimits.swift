@@ -6,7 +6,7 @@ public struct GatewayLimits: Sendable, Hashable {
   public var maximumBodyBytes = 1 << 20
   /// The maximum size of a request's head, in bytes. Larger ones are answered with 431.
   public var maximumHeadBytes = 32 << 10
-  /// The maximum number of header fields of a request.
+  /// The maximum number of header fields of a request. A request with more is answered with 431.
   public var maximumHeadFields = 100
   /// The maximum number of operations in progress. Further ones wait.
   public var maximumConcurrentOperations = 1024
@@ -20,17 +20,19 @@ public struct GatewayLimits: Sendable, Hashable {
   public var maximumConnections = 20_000
   /// The maximum number of operations in one body. With 1, batches are not accepted.
   public var maximumBatch = 1
-  /// The maximum number of files in an upload. With 0, uploads are not accepted.
+  /// The maximum number of files in an upload. More are answered with 413. With 0, uploads are not accepted.
   public var maximumFiles = 10
-  /// The maximum size of a file in an upload, in bytes.
+  /// The maximum size of a file in an upload, in bytes. Larger ones are answered with 413.
   public var maximumFileBytes = 64 << 20
-  /// The maximum size of an upload with all its files, in bytes.
+  /// The maximum size of an upload with all its files, in bytes. Larger ones are answered with 413.
   public var maximumUploadBytes = 256 << 20
-  /// The time that a client has to send an upload. The time between two parts of it must not exceed ``receiveTimeout``.
+  /// The time that a client has to send an upload. The time between two parts of it must not exceed ``receiveTimeout``. Late
+  /// uploads are answered with 408.
   public var uploadTimeout = TimeAmount.minutes(5)
-  /// The time that a client has to send the head, and again to send the body.
+  /// The time that a client has to send the head, and again to send the body. If the head is late, the connection is closed. A late
+  /// body is answered with 408.
   public var receiveTimeout = TimeAmount.seconds(15)
-  /// The time within which a client must read some of the unsent data.
+  /// The time within which a client must read some of the unsent data. Otherwise the connection is closed.
   public var sendTimeout = TimeAmount.seconds(30)
   /// The maximum number of unsent response bytes per connection. Further responses of an HTTP/2 connection are cancelled, and further
   /// results over a WebSocket are replaced by errors.

@@ -1,12 +1,13 @@
 internal import NIOCore
 
-/// The one timer of a connection, which checks the deadlines of its request, or of all its HTTP/2 streams.
+/// The timer of a connection. It checks the deadlines of its request, or of all its HTTP/2 streams.
 ///
-/// A call of ``SharedTimers`` for each stream would stay there for seconds after its stream.
+/// Streams share one timer, because a call in ``SharedTimers`` stays there until it is due, often seconds after the end of a
+/// stream.
 final class ConnectionClock {
   private let loop: any EventLoop
   private let timers: SharedTimers
-  /// The longest time until the timer fires. It is not longer than any time limit, so a deadline that is set meanwhile is not missed.
+  /// The longest time until the timer fires. It is not longer than any timeout, so no new deadline passes before the timer fires.
   private var shortest: TimeAmount
   private var handlers: [ObjectIdentifier: ConnectionHandler] = [:]
   private var isTimed = false

@@ -65,7 +65,7 @@ extension ConnectionHandler {
 
   // MARK: Back-pressure
 
-  /// Stops reading until the operation has read. The client is not late in that time.
+  /// Stops reading until the operation has read. Meanwhile only the timeout of the whole upload applies.
   func suspend(_ upload: InboundUpload) {
     input.owesRead = true
     if deadlines.receive != nil { deadlines.receive = upload.end }
@@ -75,7 +75,7 @@ extension ConnectionHandler {
     if let context, input.owesRead { read(context: context) }
   }
 
-  /// Nothing is owed once a read has passed. From now on, the client may be late.
+  /// Notes that reading has continued. From now on, the timeout between two parts of the upload applies again.
   func endSuspension(_ context: ChannelHandlerContext) {
     guard input.owesRead else { return }
     input.owesRead = false

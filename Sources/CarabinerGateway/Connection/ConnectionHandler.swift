@@ -30,7 +30,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     case failure(InvalidRequest)
   }
 
-  /// The time that a connection has for a last request after a shutdown begins, if it was used within this time before.
+  /// The time for a last request after a shutdown begins. Only connections that were used within the same time before it have it.
   static let lastRequestGrace = TimeAmount.seconds(1)
 
   /// Input that has arrived and waits.
@@ -55,8 +55,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     var send: NIODeadline?
     /// Whether the clock checks the deadlines.
     var areTimed = false
-    /// Whether a response was sent. The deadline of an idle connection is then that for a next request, and before it that for the
-    /// first.
+    /// Whether a response was sent. The timeout of an idle connection is then `idleTimeout`, and before the first response
+    /// `receiveTimeout`.
     var hasAnswered = false
 
     /// When an idle connection was opened or sent its last response; nil if a deadline has passed.
@@ -208,8 +208,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   /// Closes a connection without a request, for a shutdown.
   ///
-  /// A client that has just connected or got a response may be sending its next request. It has a short time for it, because the request
-  /// would be lost if the connection were closed now.
+  /// A client that has just connected or got a response may be sending its next request. If the connection were closed now, the
+  /// request would be lost. So the client has ``lastRequestGrace`` to send it.
   private func closeIdle(_ context: ChannelHandlerContext) {
     let now = context.eventLoop.now
     guard !isStream, let lastUse = deadlines.lastUse(limits), now - lastUse < Self.lastRequestGrace else {
@@ -363,7 +363,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     allow(limits.idleTimeout, context)
     if connections.isDraining { closeIdle(context) }
     guard !input.held.isEmpty || input.owesRead || input.isHalfClosed else { return }
-    // Not directly: this runs inside a write, and the next response may be written at once.
+    // Deferred, because this runs inside a write, and the next request may be answered at once.
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     context.eventLoop.execute { bound.value.0.takeHeld(bound.value.1) }
   }
@@ -383,7 +383,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     if input.isHalfClosed, isFree { return closeWhenSent(context) }
     if input.owesRead {
       input.owesRead = false
-      // Through the handler's own method, because reading may be suspended again.
+      // Calls the handler's method, not `context.read()`, because reading may be suspended again.
       read(context: context)
     }
   }

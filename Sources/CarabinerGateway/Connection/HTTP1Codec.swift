@@ -104,7 +104,7 @@ final class HTTP1Codec: ChannelDuplexHandler, RemovableChannelHandler {
       return context.fireErrorCaught(
         InvalidRequest(error, head: input.reader.headers.bytes, rest: buffer.readableBytesView.dropFirst(start)))
     }
-    // The client has sent bytes after a request whose offer was taken.
+    // The client has sent bytes after a request whose upgrade was accepted.
     if position < buffer.readableBytes, !isInPipeline { context.close(promise: nil) }
   }
 

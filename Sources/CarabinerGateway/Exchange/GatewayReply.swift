@@ -152,7 +152,7 @@ package final class GatewayReply: Sendable {
 
   /// Begins a response of unknown length.
   package func begin(_ status: HTTPResponseStatus, _ fields: consuming ReplyFields) {
-    // Not for HEAD: the encoder would end the response with a last chunk (RFC 9112, 6.1).
+    // A response to HEAD is not chunked, because the encoder would end it with a last chunk (RFC 9112, 6.1).
     let framing: MessageWriter.Framing = !isOld && !isStream && !isWithoutBody ? .chunked : .none
     if isOld { state.withLock { $0.endsByClosing = true } }
     complete(&fields, endsByClosing: isOld)
@@ -188,7 +188,7 @@ package final class GatewayReply: Sendable {
 
   /// Closes the connection of a response that cannot be completed. The client sees that it is incomplete.
   package func abandon() {
-    // A response that is over already has its own end.
+    // If the response is complete or the client has disconnected, there is nothing to abandon.
     guard finish() else { return }
     channel.close(promise: nil)
   }

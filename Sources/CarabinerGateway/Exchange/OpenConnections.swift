@@ -65,7 +65,8 @@ final class OpenConnections: Sendable {
   /// Closes HTTP/1.1 connections after the next response. Idle connections stay open, and all requests are served.
   func beginLameDuck() { _ = phase.compareExchange(expected: .open, desired: .lameDuck, ordering: .relaxed) }
 
-  /// Closes idle connections now, and the others after their current response. Endless responses end.
+  /// Closes idle connections, and the others after their current response. A connection that was used just before may send a last
+  /// request. Endless responses end.
   func drain() {
     phase.store(.draining, ordering: .relaxed)
     let (channels, endless) = state.withLock { (Array($0.channels.values), Array($0.endless.values)) }

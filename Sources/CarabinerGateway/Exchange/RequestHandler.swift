@@ -22,7 +22,9 @@ package protocol RequestHandler: Sendable {
   /// - Parameter message: What is wrong with the request.
   func refusal(_ status: HTTPResponseStatus, _ message: String) -> (headers: NIOHTTP1.HTTPHeaders, body: ByteBuffer)
 
-  /// Returns further fields of such a response, for the fields of the request that are known.
+  /// Returns further fields of the response of ``refusal(_:_:)``.
+  ///
+  /// - Parameter headers: The fields of the request that are known.
   func refusalFields(_ headers: Carabiner.HTTPHeaders) -> NIOHTTP1.HTTPHeaders
 }
 

@@ -1,11 +1,11 @@
 internal import NIOCore
 internal import Synchronization
 
-/// Calls the handlers of connections after a time, with one timer of an event loop for all that are due at about the same time.
+/// Calls handlers of connections after a time. Handlers that are due at about the same time share a timer of their event loop.
 ///
-/// A timer uses about a kilobyte until it is due, also after its connection has ended, and there may be thousands of connections in a
-/// second. To cancel a timer, an event loop searches all of its timers. So nothing is cancelled here: a handler that has been
-/// deallocated is not called, and leaves a hundred bytes until then.
+/// There may be thousands of new connections in a second. A timer of its own for each would use a kilobyte until it is due, even
+/// after its connection has ended. An event loop also searches all its timers to cancel one. So no timer is cancelled: a handler
+/// that has been deallocated is not called, and only a hundred bytes remain until the timer fires.
 final class SharedTimers: Sendable {
   private struct Key: Hashable {
     let loop: ObjectIdentifier
@@ -43,7 +43,8 @@ final class SharedTimers: Sendable {
     for call in calls?.value.all ?? [] { call() }
   }
 
-  /// The time after `now`, rounded up to a power of ten milliseconds that is at most a twentieth of it.
+  /// The time at which the timer fires: `now` plus `time`, rounded up. The step is a power of ten in milliseconds, at most a
+  /// twentieth of `time`.
   private static func due(after time: TimeAmount, _ now: NIODeadline) -> NIODeadline {
     var step = TimeAmount.milliseconds(1).nanoseconds
     while step <= time.nanoseconds / 200 { step *= 10 }

@@ -18,9 +18,11 @@ final class UnsentBytes: Sendable {
   /// The number of unsent bytes.
   var waiting: Int { count.load(ordering: .relaxed) }
 
-  /// Adds the bytes of a part of a response. Returns false if the connection's limit is reached.
+  /// Adds the bytes of a part of a response. Returns false, and adds nothing, if the connection's limit is reached and other
+  /// responses may follow.
   ///
-  /// The size of one response is limited where the upstream's response is read.
+  /// If the responses of a connection come one at a time, none is refused here. The size of one response is limited where the
+  /// upstream's response is read.
   ///
   /// - Parameter isOneOfMany: Whether other responses of the connection may be produced before this one is sent.
   func add(_ bytes: Int, isOneOfMany: Bool) -> Bool {

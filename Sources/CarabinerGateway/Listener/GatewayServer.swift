@@ -15,7 +15,7 @@ package final class GatewayServer: Sendable {
     case descriptor(Int32)
   }
 
-  /// The address of a server, for a successor of the process and for reports.
+  /// The address of a server, for a process that takes over and for reports.
   package struct Identity: Sendable, Hashable {
     /// The address that was requested. It may have port 0.
     package let requested: String
@@ -208,7 +208,8 @@ package final class GatewayServer: Sendable {
 
   /// Waits until the accepted connections are set up.
   ///
-  /// A connection goes from the loop of the listener to its own, back, and to its own again. In the first round it is at least back.
+  /// The setup of a connection runs on the listener's event loop, on its own, on the listener's, and on its own again. After one
+  /// round over all loops, the third step is at least queued. The second round completes it.
   private func settle() async {
     for _ in 0..<2 {
       for loop in group.makeIterator() { try? await loop.submit {}.get() }

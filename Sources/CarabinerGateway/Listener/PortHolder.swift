@@ -5,8 +5,8 @@ enum PortHolder {
   /// The state LISTEN in the tables of the kernel.
   private static let listening = "0A"
 
-  /// How often the tables are read. The kernel gives them in pieces of a page, and a socket that another program opens or closes between
-  /// two pieces can hide one that stays.
+  /// How often the tables are read. The kernel returns them page by page. If a program opens or closes a socket between two pages,
+  /// another socket may be missing.
   private static let attempts = 5
 
   /// The name and number of the process; nil if this process may not see it.
@@ -23,7 +23,7 @@ enum PortHolder {
         .flatMap { self.sockets(in: $0, port: port) })
     guard !sockets.isEmpty, let processes = try? FileManager.default.contentsOfDirectory(atPath: "/proc") else { return nil }
     for process in processes where Int(process) != nil {
-      // Those of other users cannot be read.
+      // The descriptors of processes of other users cannot be read.
       guard let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd") else { continue }
       let isHolder = descriptors.contains { descriptor in
         let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/fd/\(descriptor)")

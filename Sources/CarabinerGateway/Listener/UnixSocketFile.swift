@@ -42,9 +42,10 @@ package enum UnixSocketFile {
     unsafe withAddress(path) { unsafe Glibc.connect(descriptor, $0, $1) } == 0
   }
 
-  /// Returns a new socket that listens at a path. The file of a socket that is there is replaced.
+  /// Returns a new socket that listens at a path. An existing socket file is replaced.
   ///
-  /// - Parameter isForOwnerOnly: Whether only this user, and root, may connect. That holds before the first connection.
+  /// - Parameter isForOwnerOnly: Whether only this user, and root, may connect. The mode of the file is set before the socket
+  ///   listens.
   /// - Throws: `IOError`.
   static func listen(at path: String, isForOwnerOnly: Bool, backlog: Int32) throws -> Int32 {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -110,7 +111,7 @@ package enum UnixSocketFile {
     let lock = unsafe open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     defer {
       if lock >= 0 {
-        // A process that this one is just starting shares the open folder, so closing would not be enough.
+        // A child process that is being started has a copy of the descriptor. Closing it here would not release the lock.
         flock(lock, LOCK_UN)
         close(lock)
       }

@@ -1,9 +1,9 @@
 internal import CarabinerWire
 
-/// The bytes of a header value in the form of a text. The library for HTTP/2 stores values as texts, and would replace bytes that are not
-/// UTF-8.
+/// Encodes a header value that is not UTF-8 as a string. The HTTP/2 library stores values as strings, and would replace invalid
+/// bytes.
 ///
-/// The text is a mark and a character for each byte, whose code point is the byte.
+/// The string is a mark, followed by one character for each byte. The code point of the character is the byte.
 enum OpaqueText {
   private static let mark: [UInt8] = [0xF4, 0x8F, 0xBF, 0xBF]
 

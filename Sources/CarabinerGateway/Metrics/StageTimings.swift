@@ -35,7 +35,7 @@ package final class StageTimings: ChainTracer {
   }
 
   package func record(_ event: StageEvent) {
-    // Not the host's name: a plugin that rewrites URLs could create any number of them.
+    // The host name of the upstream is not used, because a plugin that rewrites URLs could create any number of names.
     let name = event.kind == .transport ? "upstream" : event.stage
     let key = Key(kind: event.kind, name: name, hook: event.hook)
     let buckets = series.withLock { series in

@@ -10,7 +10,7 @@ extension PullStream<GraphQLResponse<DynamicOperation>> {
     }
   }
 
-  /// The last result, if this one was the first.
+  /// The last result of a stream from which `first` was already pulled.
   package func finalResult(after first: Element) async throws -> Element {
     var result = first
     while true {

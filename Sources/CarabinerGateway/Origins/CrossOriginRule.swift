@@ -41,13 +41,13 @@ package struct CrossOriginRule: Sendable {
     return exact.contains(normal) || patterns.contains { $0.matches(normal) }
   }
 
-  /// Whether a request is a preflight: a question of a browser before the request of a page.
+  /// Whether a request is a CORS preflight.
   static func isPreflight(_ head: RequestHead) -> Bool {
     head.method == .OPTIONS && head.headers.contains(name: "origin")
       && head.headers.contains(name: "access-control-request-method")
   }
 
-  /// The origin of a request, if it is allowed. More than one Origin field is not.
+  /// The origin of a request; nil if it is not allowed, or if there is not exactly one Origin field.
   private func origin(of headers: Carabiner.HTTPHeaders) -> String? {
     let origins = headers.values(for: "origin")
     return origins.count == 1 && allows(origins[0]) ? origins[0] : nil

@@ -67,7 +67,8 @@ final class RateLimiter: Sendable {
 
   /// The key that a request is counted for: the value of the configured field, or else the network of the address.
   ///
-  /// - Throws: A refusal if the request has the field twice: a client could add one to that of a proxy, and choose its key.
+  /// - Throws: A refusal if the request has the field twice. Otherwise a client could add a field to that of a proxy, and choose
+  ///   its key.
   static func key(_ headers: HTTPHeaders, _ client: String, field: String?) throws(RequestRefusal) -> String {
     guard let field, let value = headers[field] else { return network(of: client) }
     guard headers.values(for: field).count == 1 else {

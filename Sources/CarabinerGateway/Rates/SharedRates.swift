@@ -5,31 +5,33 @@ internal import Synchronization
 
 /// Counts the operations of clients together with the other gateways of a fleet.
 ///
-/// Time is divided into windows by the clock of the shared server. A gateway counts by itself. At an interval it adds its counts to those
-/// of the server, which is a round. No request waits for a round. The rate is applied to the time of one window that ends now: it has all
-/// operations of the current window, and the share of the last window that it overlaps. If they exceed the rate, the client is refused.
+/// The clock of the shared server divides time into windows. Each gateway counts locally. At an interval it adds its counts to
+/// those of the server and reads the totals: a round. No request waits for a round.
+///
+/// The rate limits a sliding window that ends now. Its count is that of the current window, plus that of the last window in
+/// proportion to the overlap. If the count exceeds the rate, the client is refused.
 ///
 /// While the server does not answer, this object refuses no client, and only the buckets of ``RateLimiter`` decide.
 package final class SharedRates: Sendable {
-  /// The minimum length of a window. The counts of other gateways arrive late: with windows of a second, four gateways would admit half as
-  /// many operations more than the rate.
+  /// The minimum length of a window, in milliseconds. The counts of other gateways arrive late: with windows of a second, four
+  /// gateways would admit 50 % more operations than the rate allows.
   static let minimumWindow: Int64 = 10_000
   /// The maximum number of clients that are counted. For further ones, only their buckets decide.
   static let maximumClients = 100_000
   /// The maximum number of clients in a round. Others follow in the next round.
   static let maximumClientsPerRound = 5000
-  /// The time without a round after which a round without clients asks for the time of the server, in milliseconds.
+  /// The time without a round after which an empty round reads the clock of the server, in milliseconds.
   private static let timeInterval: Int64 = 30_000
 
   private struct Client {
     let digest: [UInt8]
     /// The number of the current window.
     var window: Int64
-    /// The operations in all gateways in the current window, and in the one before, as of the last round. They include what this gateway
-    /// has sent.
+    /// The operations in all gateways in the current window and in the one before, as of the last round, and those that this
+    /// gateway has sent since.
     var current = 0
     var last = 0
-    /// The operations of this gateway that were not sent.
+    /// The operations of this gateway in both windows that were not sent.
     var unsent = 0
     var unsentOfLast = 0
     /// Whether the client is in the next round.
@@ -54,7 +56,7 @@ package final class SharedRates: Sendable {
     /// Whether a round has begun. After a reload, two tasks may share the counts for a moment.
     var isUnderWay = false
     var lastRound: Int64?
-    /// The window in which forgotten clients were removed.
+    /// The window in which inactive clients were last removed.
     var cleaned: Int64 = 0
   }
 
@@ -168,9 +170,9 @@ package final class SharedRates: Sendable {
     package let entries: [Entry]
   }
 
-  /// Begins a round, which must end.
+  /// Begins a round. The caller must end it with ``end(_:totals:offset:)`` or ``fail(_:wasSent:)``.
   ///
-  /// - Returns: Nil if there is nothing to ask for, or a round is under way. A round without entries asks for the time.
+  /// - Returns: Nil if no round is due, or one is in progress. A round without entries only reads the clock of the server.
   package func beginRound() -> Round? {
     let now = now()
     let parts: (number: Int64, clients: [(id: Int, digest: [UInt8], added: Int, addedToLast: Int)])? = state.withLock { state in
@@ -226,7 +228,8 @@ package final class SharedRates: Sendable {
     let now = now()
     state.withLock { state in
       (state.isCurrent, state.isUnderWay, state.lastRound) = (true, false, now)
-      // The clock of the server was set back, or another server answers. The counts belong to windows that will come again.
+      // The clock of the server was set back, or another server answers. The same window numbers will occur again, so the counts
+      // are dropped.
       if let last = state.offset, (now + offset) / window < (now + last) / window - 1 {
         (state.clients, state.seen, state.cleaned) = ([:], [], 0)
       }

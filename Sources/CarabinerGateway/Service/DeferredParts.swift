@@ -102,26 +102,25 @@ extension JSONValue {
   fileprivate func appending(_ index: Int) -> JSONValue { .array((array ?? []) + [.number(JSONNumber(index))]) }
 }
 
-/// The data of a merged result, of which only the parts that are asked for become values: a result may be large, and there may be many
-/// parts.
+/// The data of a merged result. Only requested parts are decoded, because a result may be large and there may be many parts.
 private struct MergedData {
   private let bytes: Data
   private let tape: [JSONTape.Entry]
-  /// The places of the parts of objects and lists, by the place of those. They are kept, because a search for each of many patches of one
-  /// list would take time in proportion to both.
+  /// The places of members and elements, by the place of their object or list. They are cached: many patches may belong to one long
+  /// list, and a search for each would take quadratic time.
   private var members: [Int: [String: Int]] = [:]
   private var elements: [Int: [Int]] = [:]
 
-  /// Nothing if there is no data.
+  /// A result without data gives an empty tape.
   init(_ body: ResponseBody) {
     bytes = body.data ?? Data()
     tape = (try? JSONTape(scanning: bytes.span))?.entries ?? []
   }
 
-  /// All of it.
+  /// The whole data; null if there is none.
   var whole: JSONValue { tape.isEmpty ? .null : value(at: 0) }
 
-  /// The members and elements of a value that the other value also has; nil if there is no value.
+  /// A value, limited to the members and elements that `other` also has; nil if there is no value at the path.
   ///
   /// - Parameter path: Names and indices.
   mutating func value(at path: JSONValue, limitedTo other: JSONValue) -> JSONValue? {

@@ -12,7 +12,7 @@ struct CertificateName: Sendable, Hashable {
     text = isPattern ? String(lowered.dropFirst()) : lowered
   }
 
-  /// Whether a host name has this name. A star stands for one label.
+  /// Whether this name matches a host name. A star matches one label.
   func covers(_ host: String) -> Bool {
     var host = host.lowercased()
     if host.hasSuffix(".") { host.removeLast() }

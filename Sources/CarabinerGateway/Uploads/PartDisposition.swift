@@ -28,9 +28,9 @@ struct PartDisposition: Sendable {
     mediaType = type
   }
 
-  /// The text with an escape for each backslash that stands for itself.
+  /// The text with each literal backslash escaped.
   ///
-  /// Browsers send backslashes of names as they are. Other clients escape quotes and backslashes with them.
+  /// Browsers do not escape backslashes in names. Other clients escape both quotes and backslashes.
   private static func escapingBackslashes(_ text: String) -> String {
     var escaped = ""
     var rest = Substring(text)

@@ -233,8 +233,8 @@ final class SocketHandler: ChannelDuplexHandler {
     operations = [:]
   }
 
-  /// - Parameter isResult: Whether the messages are not sent if too many bytes wait already.
-  /// - Returns: False if they are not sent for that reason. The promise is then still open.
+  /// - Parameter isResult: Whether the messages are a result, which is not sent if this connection has too many unsent bytes.
+  /// - Returns: False if the messages are not sent for that reason. The promise is not completed then.
   @discardableResult
   private func send(_ texts: [[UInt8]], _ promise: EventLoopPromise<Void>?, isResult: Bool = false) -> Bool {
     guard let context, !isClosing else {
