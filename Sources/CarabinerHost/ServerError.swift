@@ -13,7 +13,7 @@ public struct ServerError: DescribedError, Sendable {
     case invalidConfiguration
     /// The manifest, a plugin or the store is refused. ``ServerError/problems`` lists all problems of a manifest.
     case refused
-    /// An address cannot be listened on.
+    /// The gateway cannot listen at an address.
     case cannotListen
     /// Another host or another process uses the folder or the socket.
     case inUse

@@ -39,7 +39,7 @@ struct EffectiveSettings: Sendable {
       + Self.list(manifest.serve) + Self.list(limits, flags.limits, manifest.serve.limits) + flags.others
   }
 
-  /// The state that gateways share, if there is any.
+  /// The settings of the shared state and of idempotency, if the manifest has them.
   private static func list(_ serve: Manifest.Serve) -> [EffectiveSetting] {
     var found: [(String, String, isUsual: Bool)] = []
     if let shared = serve.shared {

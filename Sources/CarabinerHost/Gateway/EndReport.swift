@@ -14,7 +14,7 @@ struct EndReport: Sendable {
 
   /// The interval of reports within a step.
   static let interval = Duration.seconds(5)
-  /// The time that a step may take in addition to its limit, for the service manager.
+  /// The time that the service manager waits beyond the next expected report.
   static let margin = Duration.seconds(10)
 
   /// The drain time.
@@ -59,7 +59,7 @@ struct EndReport: Sendable {
         while (try? await Task.sleep(for: Self.interval)) != nil { write(step, text) }
       }
       group.addTask { await body() }
-      // The reports end only with the body.
+      // The task with the reports ends only when it is cancelled, so the first task that ends is that of `body`.
       await group.next()
       group.cancelAll()
     }

@@ -8,7 +8,7 @@ package struct GatewayFlags: Sendable {
   package var limits: [ServeLimit: LimitValue] = [:]
   /// The flags without a key in the manifest, for `carabiner status --settings`.
   package var others: [EffectiveSetting] = []
-  /// Whether the gateway is the command's. Then the number of descriptors of the process limits the connections.
+  /// Whether the gateway belongs to `carabiner serve`. If so, the descriptor limit of the process also limits the connections.
   package var areOfCommand = false
 
   /// No flags.

@@ -17,7 +17,7 @@ extension GatewayLimits {
 
 /// How a limit is read and written.
 ///
-/// The reader and the flags give each limit a value of its kind. Others change nothing.
+/// A value of another kind changes nothing. The manifest reader and the flags produce only values of the right kind.
 private struct Access {
   let get: (GatewayLimits) -> LimitValue?
   let set: (inout GatewayLimits, LimitValue) -> Void

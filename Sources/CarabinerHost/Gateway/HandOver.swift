@@ -9,9 +9,11 @@ internal import Synchronization
 
 /// Gives the listening sockets of a gateway to its successor, over the admin socket.
 ///
-/// The successor asks for the descriptors, loads its generation, listens, and commits. Until it commits, this gateway serves as before, and
-/// goes on if the successor fails. The two never accept connections of one socket at the same time, because the library asserts that a
-/// socket that is ready has a connection. New connections wait in the queue of the socket meanwhile.
+/// The successor asks for the descriptors, loads its generation, listens, and commits. Until then, this gateway serves as before.
+/// If the successor fails, this gateway continues.
+///
+/// Only one of the two accepts connections at a time, because NIO asserts that a socket that is ready has a connection. Meanwhile,
+/// new connections wait in the accept queue.
 final class HandOver: Sendable {
   /// The interim response that carries the descriptors. They must be sent before the final response, which NIO writes.
   static let interimResponse = "HTTP/1.1 102 Processing\r\n\r\n"
@@ -38,7 +40,7 @@ final class HandOver: Sendable {
 
   /// Answers a request for the descriptors.
   ///
-  /// - Throws: A text for the successor, as ``ServerError``.
+  /// - Throws: ``ServerError`` or `GatewayError`. Its text is sent to the successor.
   func offer(_ reply: GatewayReply) async throws -> JSONValue {
     try requireUsable()
     var items: [Item] = []

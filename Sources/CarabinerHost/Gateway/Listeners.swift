@@ -5,7 +5,7 @@ internal import Synchronization
 final class Listeners: Sendable {
   private struct State {
     var clients: [GatewayServer] = []
-    /// Servers that a reload has removed, while their connections end.
+    /// Servers that a reload has removed and that still have connections.
     var leaving: [GatewayServer] = []
     var admin: GatewayServer?
   }
@@ -15,7 +15,7 @@ final class Listeners: Sendable {
   /// The servers for clients, in the order of their addresses.
   var clients: [GatewayServer] { state.withLock(\.clients) }
 
-  /// The servers that a reload has removed, while their connections end.
+  /// The servers that a reload has removed and that still have connections.
   var leaving: [GatewayServer] { state.withLock(\.leaving) }
 
   /// The server of the admin socket; nil if there is none.

@@ -3,7 +3,7 @@ internal import CarabinerGateway
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Serves a listener that does not have the usual roles. Of the admin paths it has `/metrics` only.
+/// Serves a listener that does not have the usual roles. It answers 404 at the paths of other roles.
 struct RoleService: RequestHandler {
   let roles: ListenerRoles
   let operations: OperationService
@@ -36,7 +36,7 @@ struct RoleService: RequestHandler {
     guard request.head.method == .GET || request.head.method == .HEAD else {
       return refuse(reply, .methodNotAllowed, "use GET")
     }
-    // Not on the event loop: files of the system are read.
+    // In a task, because files are read, which would block the event loop.
     reply.answered(
       by: Task { reply.answer(.ok, ["Content-Type": PrometheusText.contentType], ByteBuffer(string: metrics.text)) })
   }

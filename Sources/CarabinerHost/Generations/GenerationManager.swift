@@ -140,7 +140,7 @@ final class GenerationManager: OperationRunner {
     headers.forEach(passedBy: selection) { forwarded.append(fieldOf: headers, at: $0) }
     // Clients of HTTP/2 split their cookies into several fields (RFC 9113, 8.2.3).
     if selection.passesCookies { forwarded.joinFields(of: "Cookie", by: "; ") }
-    // Also if the client sent no ID or a malformed one.
+    // This also applies if the client sent no ID, or a malformed one.
     if selection.passes(RequestID.field) { forwarded[RequestID.field] = requestID }
     return forwarded
   }

@@ -5,7 +5,7 @@ internal import CarabinerProvider
 internal import Logging
 
 extension GenerationSource {
-  /// Downloads the plugins of a manifest that have URLs. No plugin is loaded before.
+  /// Downloads the plugins of a manifest that have URLs. The caller loads plugins only after that.
   ///
   /// - Parameter isOffline: Whether only files that were downloaded before are used, as for the last good state.
   /// - Throws: ``ManifestError`` with all files that cannot be used.

@@ -14,7 +14,7 @@ internal import Logging
 struct GenerationSource: Sendable {
   /// A parsed manifest, and the digests of the plugin files at that time.
   struct Candidate: Sendable {
-    /// The manifest as written in the file.
+    /// The manifest as written, with the URLs of plugins.
     var manifest: Manifest
     /// The manifest with the downloaded files in place of URLs.
     var local: Manifest
@@ -28,7 +28,7 @@ struct GenerationSource: Sendable {
     var isKept = false
     /// The manifest as its source has it; nil if it is from a file, or if it is the last known good one.
     var published: PublishedManifest?
-    /// Whether a node of a fleet returns to this manifest from a candidate.
+    /// Whether this manifest of a fleet replaces a candidate that was withdrawn.
     var isReturn = false
 
     /// The manifest with the digest of each file pinned.

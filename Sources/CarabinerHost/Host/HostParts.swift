@@ -19,7 +19,7 @@ struct HostParts: Sendable {
     if configuration.startsFromLastGood, configuration.stateDirectory == nil {
       throw ServerError.invalid("startsFromLastGood needs a stateDirectory")
     }
-    // First of all, before any file of another host is changed, such as its record.
+    // The folder is locked first, before any file that another host may use is changed, such as its record.
     stateFolder = try configuration.stateDirectory.map { try StateFolder($0, inherited: configuration.stateLock) }
     recorder = try configuration.record.map { try Recorder(path: $0.path, maximumBytes: $0.maximumBytes, output: output) }
     // Installed before any plugin is loaded. The file for its reports is set as soon as it is known.

@@ -17,7 +17,7 @@ enum ManifestOrigin: Sendable {
   /// The path of a file with the manifest, for a child process that loads it. It is a copy for a source that is not a file.
   ///
   /// - Parameter state: The folder for a copy.
-  /// - Returns: Nil if there is no manifest.
+  /// - Returns: Nil if there is no manifest, or no folder for a copy.
   /// - Throws: ``ManifestError`` if the copy cannot be written.
   func pathForProbes(in state: String?) throws -> String? {
     switch self {

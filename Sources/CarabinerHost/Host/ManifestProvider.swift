@@ -19,8 +19,8 @@ internal import Foundation
 /// }
 /// ```
 ///
-/// An operation uses the interceptors of the generation that serves when it starts. The manifest's endpoint, headers and
-/// transport settings are not used: those of the transport that the provider is passed to apply.
+/// An operation uses the interceptors of the generation that serves when it starts. The endpoint, headers and transport settings of
+/// the manifest are not used. Those of the transport that uses this provider apply.
 ///
 /// For a call that is not GraphQL, ask for the interceptors of a ``Carabiner/DynamicOperation`` with an empty document, and use the
 /// HTTP interceptors. The rules of the manifest match its name and its type:

@@ -55,7 +55,7 @@ extension PluginHost {
     public var installsCrashReporter = false
     /// Whether a change of the manifest, of a file it names, or of a file that a plugin reads causes a reload.
     public var watchesFiles = false
-    /// Whether a manifest is refused whose `cache` or `parsing` list is not the default list.
+    /// Whether the host refuses a manifest with a `cache` or `parsing` list that is not the default list.
     ///
     /// Set it for a ``ManifestProvider`` whose program has a cache and a parser of its own, for example the interceptors of
     /// `CarabinerPipeline`. The stages of those lists would not run there.
@@ -76,7 +76,8 @@ extension PluginHost {
     package var wire = WireChoice()
     /// A descriptor of the lock of ``stateDirectory`` that a running gateway shares; nil for none.
     package var stateLock: Int32?
-    /// Whether the file that was checked is the file that is loaded, even if it was replaced in between.
+    /// Whether a plugin's file is pinned to the digest that it had at its check. If it was replaced in between, the new file is not
+    /// loaded.
     package var pinsFiles = true
     /// The keys that must have signed the manifest and the plugins; nil if signatures are not checked.
     package var trust: TrustPolicy?
@@ -103,7 +104,7 @@ extension PluginHost {
 }
 
 extension PluginHost.Configuration {
-  /// The same configuration, with the list of revocations of the manifest's source in addition, if the source has such lists.
+  /// The same configuration, which also reads the list of revocations of the manifest's source, if the source has one.
   func readingRevocations(of source: RemoteManifest?) -> Self {
     guard let trust, let source, let published = PublishedList(source, keptIn: stateDirectory) else { return self }
     var configuration = self

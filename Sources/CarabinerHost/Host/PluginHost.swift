@@ -118,7 +118,7 @@ public final class PluginHost: Sendable {
   /// Errors may contain the endpoint's URL, which may contain a key.
   public func redacted(_ text: String) -> String { output.redacted(text) }
 
-  /// Checks that the operation passes the stage that sends hashes.
+  /// Checks that the stage `persisted-queries` runs for an operation.
   ///
   /// - Throws: ``ServerError`` if it does not.
   package func requirePersistedQueries(for operation: DynamicOperation) throws {
@@ -216,8 +216,8 @@ public final class PluginHost: Sendable {
   /// Refuses reloads, ends the subscriptions at the upstream, waits until plugins have seen the end of their calls, and writes the
   /// remaining records.
   ///
-  /// Call it when no more operations are needed. Plugins end with the host. It waits at most two seconds for calls, which are those
-  /// of all hosts of the process.
+  /// Call it when no more operations are needed. Plugins end with the host. It waits at most two seconds for the calls of plugins,
+  /// including those of other hosts in the process.
   public func shutDown() async {
     stopReloading()
     await live.current.host.shutDown()

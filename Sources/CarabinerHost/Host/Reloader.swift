@@ -110,7 +110,7 @@ final class Reloader: Sendable {
     remote.note(result, of: published)
   }
 
-  /// Stores the current generation as the last known good one, if it was a candidate when it began to serve and is stable now.
+  /// Stores the current generation as the last known good one, if its source has confirmed the manifest by now.
   func keepConfirmed() async {
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       queue.async { [self] in
@@ -179,7 +179,7 @@ final class Reloader: Sendable {
     _ trial: GenerationTrial, trigger: String, _ difference: ManifestDifference? = nil
   ) async -> ReloadReport? {
     await withCheckedContinuation { continuation in
-      // As a reload, because listeners are bound.
+      // On the queue of reloads, because binding listeners may block.
       queue.async { [self] in continuation.resume(returning: promoteNow(trial, trigger, difference)) }
     }
   }
@@ -327,7 +327,7 @@ final class Reloader: Sendable {
       defer { if !areUsed { for change in changes { change.discard() } } }
       let number = lastNumber.add(1, ordering: .relaxed).newValue
       let next = try source.generation(number, of: candidate, replacing: current, anew: anew)
-      // With a canary or a shadow, the candidate that the fleet has abandoned would run most operations.
+      // A return has no trial. With a canary or a shadow, the candidate that the fleet has abandoned would run most operations.
       guard !isReturn(candidate), let trial = GenerationTrial(next) else {
         live.swap(to: next)
         for change in changes { change.commit() }

@@ -1,13 +1,13 @@
 internal import CLinux
 internal import Glibc
 
-/// The memory blocks that a server process returns to the system after their use, because of their size.
+/// Makes a server process return large freed memory blocks to the system.
 package enum LargeBlocks {
   /// The size from which a block is returned, in bytes. The page faults of a new block of this size cost less than parsing a response
   /// that fills it.
   static let threshold: Int32 = 1 << 20
-  /// The number of free bytes at the end of the heap above which they are returned. With a fixed `threshold`, the C library would return
-  /// 128 KiB already, which costs system calls in many requests.
+  /// The number of free bytes at the end of the heap above which they are returned. With a fixed `threshold`, the default of the C
+  /// library is 128 KiB, which costs system calls in many requests.
   static let trimThreshold: Int32 = 8 << 20
 
   /// Makes `free` return large blocks to the system.

@@ -9,15 +9,14 @@ final class StateFolder: Sendable {
 
   /// The open lock file; -1 once it was released.
   private let descriptor: Atomic<Int32>
-  /// Whether another process shares the lock. Unlocking would take it from that process too.
+  /// Whether another process shares the lock. Unlocking here would release it for that process too.
   private let isShared: Atomic<Bool>
 
+  // The object is created after everything that can fail, because the optimiser cannot deallocate a partly initialised one.
   /// Creates the folder if there is none, and locks it.
   ///
-  /// - Throws: ``ServerError`` if another host uses it, or if it cannot be used.
-  // The object is created after everything that can fail.
-  //
   /// - Parameter inherited: A descriptor of the lock of a running gateway, which this process takes over; nil for none.
+  /// - Throws: ``ServerError`` if another host uses it, or if it cannot be used.
   convenience init(_ folder: String, inherited: Int32? = nil) throws {
     let isInherited = inherited.map { Self.isLock($0, of: folder) } ?? false
     if let inherited, !isInherited { close(inherited) }
@@ -37,7 +36,7 @@ final class StateFolder: Sendable {
   func release() {
     let descriptor = descriptor.exchange(-1, ordering: .acquiringAndReleasing)
     guard descriptor >= 0 else { return }
-    // A process that this one is just starting shares the open file until it runs its own program, so closing would not be enough.
+    // A child process that is being started has a copy of the descriptor. Closing it here would not release the lock.
     if !isShared.load(ordering: .acquiring) { flock(descriptor, LOCK_UN) }
     close(descriptor)
   }

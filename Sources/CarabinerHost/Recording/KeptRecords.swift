@@ -15,7 +15,7 @@ enum KeptRecords {
     guard [S_IFREG, S_IFLNK].contains(status.st_mode & S_IFMT) else {
       throw ServerError.invalid("the record \(path) is a folder or a device; --record takes a file")
     }
-    // Only up to the first free number; files after it can stay.
+    // Files after the first free number can keep their names.
     var free = 1
     while free < maximumCount, unsafe lstat("\(path).\(free)", &status) == 0 { free += 1 }
     for number in stride(from: free, through: 1, by: -1) {

@@ -28,9 +28,9 @@ final class Recorder: Sendable {
   /// The number of operations that were not recorded because the disk is slow or the file has reached its maximum size.
   var leftOut: Int { state.withLock(\.leftOut) }
 
-  /// Creates the file, readable by its owner only. An existing one is kept under another name.
   // The object is created after everything that can fail: the optimiser of Swift 6.3 cannot deallocate a partly initialised
   // object with a mutex.
+  /// Creates the file, readable by its owner only. An existing one is kept under another name.
   convenience init(path: String, maximumBytes: Int, output: HostOutput) throws {
     try KeptRecords.moveUp(path)
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)

@@ -55,7 +55,7 @@ final class PublishedList: Sendable {
 
   /// Reads the list that an earlier process has stored, unless it was read already.
   ///
-  /// - Throws: ``ReleaseError`` if it cannot be used. A start without it could accept a list that it has replaced.
+  /// - Throws: ``ReleaseError`` if it cannot be used. Without it, this process could accept an older list.
   func load() throws(ReleaseError) {
     try state.withLock { state throws(ReleaseError) in
       guard !state.isLoaded else { return }
@@ -147,7 +147,7 @@ final class PublishedList: Sendable {
 
   /// Removes the list that was accepted last, so that an older one, or none, is accepted.
   ///
-  /// - Returns: Whether the subject is that of the list, and there was one.
+  /// - Returns: Whether a list with this subject was removed.
   /// - Throws: ``ReleaseError`` if the file cannot be removed.
   func forget(_ subject: ReleaseSubject) throws(ReleaseError) -> Bool {
     guard subject == self.subject else { return false }
@@ -161,6 +161,6 @@ final class PublishedList: Sendable {
     }
   }
 
-  /// The subject of the list's statement: the name is that of the statements of the fleet's manifests.
+  /// The subject of the list's statement. Its name is the one in the statements about the fleet's manifests.
   private var subject: ReleaseSubject? { try? ReleaseSubject(.revoked, ofFleet: source.label) }
 }

@@ -51,7 +51,7 @@ package struct ReleaseCheck: Sendable {
 
   /// Verifies the bytes of a manifest that is not in a file, and parses them.
   ///
-  /// - Parameter name: The name of the manifest in messages; its last part without suffix is that of the statement.
+  /// - Parameter name: The name of the manifest in messages. Its last part without the suffix must be the name in the statement.
   /// - Throws: ``ReleaseError`` if it is not accepted, or ``ManifestError``.
   func manifest(_ published: PublishedManifest, named name: String) throws -> (
     manifest: Manifest, file: SignedFile, text: [UInt8]

@@ -20,9 +20,9 @@ package final class Revocations: Sendable {
   /// Both lists as they were last read; empty before that.
   var current: RevocationList { last.withLock(\.self) }
 
-  /// A list that cannot be used.
+  /// A list that cannot be used, and the reason.
   struct Fault: Sendable {
-    /// The list that cannot be used.
+    /// The place of such a list.
     enum Place: Sendable, Hashable {
       case file
       /// The list that an earlier process has stored.

@@ -5,7 +5,7 @@ internal import CarabinerRelease
 struct VerifiedReleases: Sendable {
   /// A time at which all statements were valid.
   let time: ReleaseTime
-  /// The manifest and its text; nil for a manifest that is not read from a file.
+  /// The signed manifest and its text; nil if the host has no manifest.
   let manifest: (file: SignedFile, text: [UInt8])?
   /// The files of plugins, by entry.
   var plugins: [String: SignedFile] = [:]

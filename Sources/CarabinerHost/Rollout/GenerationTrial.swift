@@ -59,7 +59,7 @@ final class GenerationTrial: Sendable {
   /// Whether a canary runs the operations of the key with this hash.
   static func takes(_ hash: UInt64, share: Double) -> Bool { Double(hash >> 11) * 0x1p-53 < share }
 
-  /// A number of a key, the same in all processes.
+  /// The hash of a key, the same in all processes.
   static func hash(of key: String) -> UInt64 {
     // FNV-1a with the finaliser of MurmurHash3, so that similar addresses get unrelated values.
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325

@@ -53,7 +53,8 @@ final class ChainRuntime: Sendable {
   ///   - own: The interceptors of the program.
   ///   - observer: Observes the chain.
   ///   - output: Logs and warnings, without secrets.
-  ///   - sending: Returns the transport for requests of the chain, from a transport and what recovers its failures.
+  ///   - sending: Returns the transport for requests of the chain. Its arguments are a transport, and the retries of its failed
+  ///     requests.
   ///   - fetching: Returns the transport for requests of plugins.
   init(
     manifest: Manifest, endpoint: String?, headers: HTTPHeaders, wire: WireChoice, timeout: Double?, output: HostOutput,
@@ -169,7 +170,7 @@ final class ChainRuntime: Sendable {
     self.timeout = timeout ?? manifest.settings.timeout?.seconds
   }
 
-  /// Checks that the operation passes the stage that sends hashes.
+  /// Checks that the stage `persisted-queries` runs for an operation.
   ///
   /// - Throws: A usage error if it does not.
   func requirePersistedQueries(for operation: DynamicOperation) throws {

@@ -12,7 +12,7 @@ internal import Synchronization
 /// A loaded manifest, with the number of operations that run through it.
 final class Generation: Sendable {
   let number: UInt64
-  /// The manifest as written in the file.
+  /// The manifest as written, with the URLs of plugins.
   let manifest: Manifest
   let host: ChainRuntime
   /// The record of plugins that crashed the host; nil if the manifest does not configure it.
