@@ -89,7 +89,7 @@ package final class Upstream: Sendable {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         try await Task.sleep(until: end)
-        // Either this task or the request before it removes the waiter from the line.
+        // Only the code that removes a waiter from the line resumes it, so it is resumed once.
         self.state.withLock { $0.line.leaveLine(number) }?.resume(throwing: self.waitedTooLong)
       }
       defer { group.cancelAll() }
@@ -110,7 +110,7 @@ package final class Upstream: Sendable {
       try await withCheckedThrowingContinuation { (waiter: UpstreamLine.Waiter) in
         let result: Result<Void, any Error>? = state.withLock { state in
           if Task.isCancelled { return .failure(CancellationError()) }
-          // The line may have moved since.
+          // A place may have become free since the first call.
           switch state.line.arrive() {
           case .underWay: return .success(())
           case .full: return .failure(UpstreamRefusal(.overloaded, upstream: settings.name))

@@ -1,6 +1,6 @@
 internal import CarabinerManifest
 
-/// The number of requests in progress in an upstream, and the queue of requests that wait for their end.
+/// The number of requests in progress in an upstream, and the queue of waiting requests.
 struct UpstreamLine: Sendable {
   typealias Waiter = CheckedContinuation<Void, any Error>
 

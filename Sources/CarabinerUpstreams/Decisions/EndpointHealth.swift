@@ -1,6 +1,6 @@
 internal import CarabinerManifest
 
-/// The results of an endpoint's active checks. It counts as healthy until the first failed checks.
+/// The results of an endpoint's active checks. The endpoint is healthy until `fall` checks in a row have failed.
 struct EndpointHealth: Sendable, Hashable {
   private(set) var isHealthy = true
   /// The number of consecutive results that contradict ``isHealthy``.

@@ -23,7 +23,7 @@ package struct EndpointTable: Sendable {
     let isRepeated: Bool
   }
 
-  /// The value of an endpoint's metrics.
+  /// The state of an endpoint, for metrics and `carabiner status`.
   package struct Availability: Sendable, Hashable {
     package let server: EndpointServer
     package let isAvailable: Bool
@@ -81,8 +81,8 @@ package struct EndpointTable: Sendable {
 
   /// Computes which endpoints get requests.
   ///
-  /// Backups get requests only if no other endpoint is available. If too small a share of either group is available, the whole group is
-  /// used, and for the backups all endpoints.
+  /// Backups get requests only if no other endpoint is available. If less than `panicShare` of the group in use is available, the
+  /// whole group gets requests. If the backups are that group, or no endpoint is available, all endpoints get requests.
   private mutating func refresh(at now: Duration) {
     nextChange = records.compactMap { $0.ejection.isEjected(at: now) ? $0.ejection.end : nil }.min()
     let normal = records.filter { !$0.server.isBackup }
@@ -152,8 +152,8 @@ package struct EndpointTable: Sendable {
 
   /// The number of requests in progress for each unit of weight.
   ///
-  /// - Parameter more: Further requests. The second of two endpoints is compared with half of the request, so that an idle endpoint of
-  ///   little weight does not get much more than its share.
+  /// - Parameter more: The requests to add. Half a request is added to the second of two endpoints. Otherwise an idle endpoint of
+  ///   low weight would get much more than its share.
   private func load(_ number: Int, adding more: Double = 0) -> Double {
     record(number).map { (Double($0.underWay) + more) / Double($0.server.weight) } ?? .infinity
   }
@@ -189,13 +189,13 @@ package struct EndpointTable: Sendable {
 
 /// A server that requests are sent to.
 package struct EndpointServer: Sendable, Hashable {
-  /// The place of the entry in the manifest's list.
+  /// The index of the entry in the manifest's list.
   package let entry: Int
   let weight: Int
   let isBackup: Bool
   /// The address that is used instead of the host name; nil to leave the name to libcurl.
   package let address: String?
-  /// A number that is the same in all processes.
+  /// A hash of the server, the same in all processes.
   let identity: UInt64
 
   init(entry: Int, weight: Int, isBackup: Bool, url: String, address: String? = nil) {

@@ -18,7 +18,7 @@ enum HTTPDate {
     return 86_400 * days(year: year(numbers[1]), month: month, day: numbers[0]) + 3600 * numbers[2] + 60 * numbers[3] + numbers[4]
   }
 
-  /// The year of one with two digits, as in `Sunday, 06-Nov-94 08:49:37 GMT`.
+  /// The full year of a number that may have two digits, as in `Sunday, 06-Nov-94 08:49:37 GMT`.
   private static func year(_ number: Int) -> Int { number >= 100 ? number : number < 70 ? 2000 + number : 1900 + number }
 
   /// The days since 1970.

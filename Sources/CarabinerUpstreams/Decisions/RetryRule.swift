@@ -25,7 +25,7 @@ struct RetryRule: Sendable {
     return cause.flatMap { settings.causes.contains($0) ? $0 : nil }
   }
 
-  /// The time before a retry; nil if there is none, because the server asked for a longer time.
+  /// The delay before a retry; nil if there is no retry, because the server asked for more than the maximum delay.
   ///
   /// - Parameters:
   ///   - retry: The number of the retry, from 1.

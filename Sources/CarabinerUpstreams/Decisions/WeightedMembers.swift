@@ -7,7 +7,7 @@ struct WeightedMembers: Sendable {
   private let weights: [Int]
   /// For each member, the sum of the weights up to and including its own.
   private let bounds: [Int]
-  /// The step of ``turn(_:)``, without a common divisor with the sum of the weights.
+  /// The step of ``turn(_:)``, coprime to the sum of the weights.
   private let stride: Int
 
   /// The sum of all weights.
