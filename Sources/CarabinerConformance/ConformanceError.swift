@@ -1,4 +1,4 @@
-/// A plugin cannot be tested, without its own fault.
+/// A plugin cannot be tested, for a reason that is not its fault.
 package struct ConformanceError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The failure, with the file.
   package let message: String

@@ -5,7 +5,7 @@ package enum Catalog {
     symbolChecks + loadChecks + descriptorChecks + lifecycleChecks + memoryChecks + threadChecks + semanticsChecks + streamChecks
     + errorChecks + limitChecks + performanceChecks + reloadChecks + processChecks + selfTestChecks + fuzzChecks
 
-  /// The groups and their titles.
+  /// The groups of checks: the letters of their ids, and their titles.
   package static let groups: [(letters: String, title: String)] = [
     ("SY", "Symbols"), ("LD", "Load"), ("DS", "Descriptor"), ("LC", "Lifecycle"), ("ME", "Memory"), ("TH", "Threads"),
     ("SE", "Semantics"), ("ST", "Streams"), ("ER", "Errors, retries, cancellation"), ("HI", "Limits and hostile input"),

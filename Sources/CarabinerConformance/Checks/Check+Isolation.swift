@@ -1,5 +1,5 @@
 extension Check {
-  /// Why the check runs the plugin in its own process although the test is one of workers; nil if it runs in a worker.
+  /// Why the check does not run the plugin in a worker in a test with workers; nil if it does.
   package var inProcessReason: String? {
     switch group {
     case "SY", "DS": "it reads the file and its tables, which are the same in a worker"
@@ -12,7 +12,7 @@ extension Check {
     }
   }
 
-  /// Whether the check runs the plugin in a worker if the test is one of workers.
+  /// Whether the check runs the plugin in a worker in a test with workers.
   package var crosses: Bool { inProcessReason == nil }
 
   private static let inProcessReasons = [

@@ -2,7 +2,7 @@
 ///
 /// The initializer requires all of a check's page, so a check without documentation does not compile.
 package struct Check: Sendable {
-  /// Two letters and two digits. The meaning of an id never changes.
+  /// The id: two letters and two digits. Its meaning never changes.
   package let id: String
   /// The lowest level that includes it.
   package let level: Int
@@ -10,22 +10,22 @@ package struct Check: Sendable {
   package let title: String
   /// The text of `--explain`.
   package let page: Page
-  /// How long the check may take. It is generous, because a loaded machine is not a fault of the plugin.
+  /// The time limit of the check. It is generous, so that a check does not fail on a busy machine.
   package let timeLimit: Duration
-  /// Whether its process ends with exit(), which runs exit handlers and destructors.
+  /// Whether the process of the check ends with exit(), which runs exit handlers and destructors.
   let endsOrderly: Bool
   /// The code of the check, which runs in its own process.
   let trial: Trial
 
   /// The input of a check.
   enum Trial: Sendable {
-    /// The bytes of the file; none of its code runs.
+    /// The check reads the bytes of the file. No code of the plugin runs.
     case file(@Sendable (FileTrial) throws -> Void)
-    /// The file; the check loads it itself.
+    /// The check loads the file itself.
     case loading(@Sendable (LoadingTrial) throws -> Void)
-    /// Each interceptor of the loaded library, in the test host.
+    /// The check runs for each interceptor of the loaded library, in the test host.
     case interceptor(@Sendable (InterceptorTrial) throws -> Void)
-    /// Many cases, some for each process. A case that ends its process does not prevent the others.
+    /// The check has many cases, spread over processes. If a case ends its process, the other cases run nevertheless.
     case cases(@Sendable (LoadingTrial, FuzzOrder) throws -> Void)
   }
 
@@ -35,7 +35,7 @@ package struct Check: Sendable {
     package let rule: String
     /// The consequence of a breach.
     package let reason: String
-    /// Code that breaks it.
+    /// Code that breaks the rule.
     package let example: String
     /// The correct code.
     package let remedy: String

@@ -7,7 +7,7 @@ package struct CheckOutcome: Sendable, Hashable {
     case skip(String)
     /// No instance of the plugin could be created, so the rule was not tested.
     case untested(String)
-    /// A signal or an unexpected exit ended the process, in this hook.
+    /// The process ended unexpectedly, for this reason, in this hook. The hook is empty if none was running.
     case crash(String, hook: String)
     case timeout(hook: String)
     /// A failure of the harness, not of the plugin.
@@ -30,7 +30,7 @@ package struct CheckOutcome: Sendable, Hashable {
     hasher.combine(status)
   }
 
-  /// Whether the check has no result, without a broken rule; then no level that includes it is reached.
+  /// Whether the check has no result, although no rule was broken. The plugin then reaches no level that includes the check.
   package var isUnanswered: Bool {
     switch status {
     case .harnessError, .untested, .skip(Status.stoppedReason): true

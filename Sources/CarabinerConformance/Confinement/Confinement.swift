@@ -23,7 +23,7 @@ package enum Confinement: String, Sendable, CaseIterable {
     static let processes: UInt64 = 2048
   }
 
-  /// A sanitizer reserves terabytes of addresses and uses few of them.
+  /// Whether a sanitizer runs. It reserves terabytes of address space, so the limits of data and addresses do not apply.
   private static var isSanitized: Bool { unsafe dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil }
 
   /// Confines this process, which has one thread. It cannot be undone.

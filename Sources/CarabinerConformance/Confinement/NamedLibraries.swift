@@ -1,11 +1,12 @@
 internal import CarabinerFiles
 internal import Glibc
 
-/// The libraries that a plugin names (DT_NEEDED) in folders that it names as well (RUNPATH, RPATH). Its child may read them, like those of
-/// the system. Only libraries with the name by which they are needed (SONAME) count, as in a host. Otherwise a plugin could read any file, or
-/// any program, by naming it.
+/// The libraries that a plugin needs (DT_NEEDED), in the folders that it names (RUNPATH, RPATH). Its child may read them, and the
+/// libraries of the system.
+///
+/// As in a host, the SONAME of a library must be the needed name. Otherwise a plugin could read any file by naming it.
 enum NamedLibraries {
-  /// How many paths are checked; further libraries of a plugin are missing in the child.
+  /// The maximum number of paths that are checked. The child cannot read further libraries.
   private static let maximumPaths = 4096
   private static let maximumBytes = 512 << 20
 
@@ -31,7 +32,7 @@ enum NamedLibraries {
 
   private static func object(at path: String) -> SharedObject? {
     var status = stat()
-    // Not a pipe or a device, whose read may block or never end.
+    // Only regular files are read, because a read of a pipe or a device may block or never end.
     guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
       let bytes = try? BoundedFile.bytes(at: path, maximumBytes: maximumBytes)
     else { return nil }

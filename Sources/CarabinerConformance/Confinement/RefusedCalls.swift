@@ -17,10 +17,11 @@ struct RefusedCalls: Sendable {
   /// The check whose rule a refused call breaks, whichever check is running.
   static let check = "PR03"
 
-  /// The call that a plugin with a capability of this name may make. It is refused all the same, and later calls need its descriptor.
+  /// The name of a system call and of a capability. With the capability, the call gives no finding. It is refused nevertheless, so
+  /// no later call can use a socket.
   static let socket = "socket"
 
-  /// More than there are system calls.
+  /// The maximum number of calls that are read. There are fewer system calls.
   private static let maximumCount = 2048
 
   let calls: [Call]
@@ -33,10 +34,10 @@ struct RefusedCalls: Sendable {
     return RefusedCalls(calls: calls.map { Call(number: $0.number, count: Int($0.count)) })
   }
 
-  /// Whether calls are refused and counted here; with `--confine available` the system may lack seccomp.
+  /// Whether calls are refused and counted in this process. With `--confine available`, the system may lack seccomp.
   static var areCounted: Bool { CConfine_layers() & UInt32(CCONFINE_CALLS) != 0 }
 
-  /// A finding for each call. It does not say how often the call was made, so that several checks find the same.
+  /// A finding for each call, without the number of calls, so that the findings of several checks are equal.
   ///
   /// - Parameter declared: The capabilities of the note.
   func findings(declared: Set<String>) -> [Finding] {

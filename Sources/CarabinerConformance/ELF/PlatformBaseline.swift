@@ -13,7 +13,8 @@ enum PlatformBaseline {
     "lib_FoundationCollections",
   ]
 
-  /// Sanitizers that exist if the process was started with them. libubsan needs no such process, so it is a library like any other.
+  /// Sanitizers that are present only in a process that was started with them. libubsan works in any process, so it is not among
+  /// them.
   private static let sanitizers = ["libasan", "libtsan", "liblsan", "libclang_rt"]
 
   /// Whether the baseline has a library.

@@ -21,11 +21,11 @@ struct SharedObject {
     static let local: UInt8 = 0
     static let global: UInt8 = 1
     static let weak: UInt8 = 2
-    /// GNU's extension: one for the whole process.
+    /// GNU's extension: the symbol is unique in the process.
     static let unique: UInt8 = 10
   }
 
-  /// More than any plugin has; a table with more is invalid.
+  /// The maximum number of symbols that are read.
   private static let maximumSymbols = 1 << 20
   private static let maximumEntries = 65536
 
@@ -105,7 +105,7 @@ struct SharedObject {
     }
   }
 
-  /// How many symbols there are: the old hash table has the number, the new one has to be walked.
+  /// The number of symbols. DT_HASH contains it; DT_GNU_HASH has to be walked.
   private var symbolCount: Int {
     if let table = self[.hash].flatMap(offset), let count = image.number(table + 4, 4) {
       return min(Int(count), Self.maximumSymbols)

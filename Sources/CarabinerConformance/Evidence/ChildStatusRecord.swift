@@ -2,8 +2,8 @@ internal import CTestHost
 internal import CarabinerWire
 internal import Glibc
 
-/// The supervisor's side of the memory that it shares with a child. A process with untrusted code wrote it, so
-/// texts are cut at their limit, and control characters are escaped.
+/// The supervisor's side of the memory that it shares with a child. Untrusted code can write to it, so texts are cut at their
+/// limit, and control characters are escaped.
 @safe final class ChildStatusRecord {
   let descriptor: Int32
   let record: UnsafeMutablePointer<CTestHost_record>
@@ -26,7 +26,7 @@ internal import Glibc
     }
   }
 
-  /// The hook in which the plugin ended; empty if it ended outside of hooks.
+  /// The hook in which the process ended; empty if it ended outside of hooks.
   var hook: String { text(at: FlightRecord.hookOffset) }
   /// The step of the check.
   var step: String { text(at: FlightRecord.stepOffset) }

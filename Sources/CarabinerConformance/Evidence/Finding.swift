@@ -12,7 +12,7 @@ package struct Finding: Sendable, Hashable {
   package let severity: Severity
   /// The fault, and what to do.
   package let message: String
-  /// The place in the plugin: interceptor, hook and step. Empty if it does not matter.
+  /// The place in the plugin: interceptor, hook and step. Empty if the finding has none.
   package let place: String
 
   package init(_ check: String, _ severity: Severity, _ message: String, place: String = "") {

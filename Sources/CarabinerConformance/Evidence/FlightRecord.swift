@@ -34,7 +34,8 @@ enum FlightRecord {
     return text.isEmpty ? nil : text
   }
 
-  /// The number that marks the lines of the child. It is removed here, so the plugin, which is loaded later, cannot find it.
+  /// Returns the number that marks the lines of the child's report, and removes it. The plugin is loaded later, so it cannot find
+  /// the number.
   static func takeNonce() -> String {
     guard let record = unsafe shared else { return "" }
     let field = unsafe UnsafeMutableRawPointer(record) + nonceOffset

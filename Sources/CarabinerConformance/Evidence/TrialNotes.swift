@@ -33,7 +33,7 @@ final class TrialNotes: Sendable {
   /// The rule is not broken, but there is a risk.
   func warn(_ message: String, at place: String = "") { add(Finding(check, .warning, message, place: place)) }
 
-  /// Fails unless something holds.
+  /// Notes a broken rule unless a condition holds.
   func expect(_ holds: Bool, _ message: @autoclosure () -> String, at place: String = "") {
     if !holds { fail(message(), at: place) }
   }

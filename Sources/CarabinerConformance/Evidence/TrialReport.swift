@@ -1,8 +1,8 @@
 internal import CarabinerWire
 internal import Glibc
 
-/// The report of a child to its supervisor: lines on a descriptor. Each begins with a number that only the two know, and the last one
-/// marks the end. A plugin that ends the process, or writes to foreign descriptors, cannot forge that line.
+/// The report of a child to its supervisor: lines on a descriptor. Each line begins with a number that only these two processes
+/// know, and the last line marks the end. A plugin does not know the number, so it cannot forge a line.
 enum TrialReport {
   /// The descriptor of the child's end.
   static let descriptor: Int32 = 3
@@ -16,7 +16,7 @@ enum TrialReport {
     /// The failure of the harness, if there was one.
     var failure: String?
     var isComplete = false
-    /// Lines without the number.
+    /// The number of lines without the secret number.
     var strayLines = 0
   }
 

@@ -1,6 +1,6 @@
 internal import CarabinerWire
 
-/// Texts as users and servers write them, which many plugins look for by their form.
+/// Texts of users and servers with a typical form, such as an e-mail address. Many plugins look for such forms.
 enum EverydayText {
   static let all = [
     "4111111111111111", "5500 0000 0000 0004", "378282246310005", "ann.lee@example.org", "+49 151 12345678", "(555) 010-4477",
@@ -13,7 +13,7 @@ enum EverydayText {
     "Ünïcödé \u{1F468}\u{200D}\u{1F469}", "e\u{301}", "\u{202E}abc", "a\tb\r\nc", "  two  spaces  ",
   ]
 
-  /// JSON with these texts as the values of members: of members with the words of a plugin, and in lists and objects.
+  /// JSON with these texts as values: of members whose names are words of the plugin, and inside lists and objects.
   static func object(_ words: Vocabulary) -> String {
     let texts = all.map(\.json)
     let own = words.names.enumerated().map { "\"\($1)\":\(texts[$0 % texts.count])" }

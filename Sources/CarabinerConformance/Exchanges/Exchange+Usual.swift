@@ -27,7 +27,7 @@ extension HeaderSample {
 }
 
 extension OperationSample {
-  /// Mutations whose documents begin with other words. Their type is always that of a mutation.
+  /// Mutations whose documents begin in different ways, for example with a comment or a fragment.
   static let mutations: [OperationSample] = [
     "mutation AddBook($title: String!) { addBook(title: $title) { id } }",
     "\n  mutation AddBook($title: String!) { addBook(title: $title) { id } }",

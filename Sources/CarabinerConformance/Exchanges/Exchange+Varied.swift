@@ -4,12 +4,13 @@ internal import CarabinerWire
 extension Exchange {
   /// A text longer than the buffers of careless plugins.
   private static let long = String(repeating: "long-", count: 200)
-  /// One of each kind has a character across the place where a plugin cuts texts, up to 1,024 bytes.
+  /// Texts of multi-byte characters at different offsets. If a plugin cuts texts after any number of bytes up to 1,024, one of them
+  /// is cut inside of a character.
   static let foreign = ["é\u{1F600} ß", "é\u{1F600}日ß"].flatMap { word in
     ["", "a", "ab", "abc"].map { $0 + String(repeating: word, count: 120) }
   }
 
-  /// Characters that have another length in UTF-8 if they are changed to lower or upper case.
+  /// Characters whose length in UTF-8 changes in lower or upper case.
   static let resized = ["\u{130}", "\u{130}\u{130}\u{130}", "\u{212A}", "\u{212A}\u{212A}\u{212A}\u{212A}", "\u{1E9E}"]
 
   /// The texts that a client or a server may send as the value of a header.
@@ -33,7 +34,7 @@ extension Exchange {
     operations(words) + results(words) + responses(words) + failures
   }
 
-  /// Calls of several clients to several servers, of which a plugin may keep something for each.
+  /// Calls of several clients to several servers. A plugin may keep state for each client and each server.
   static func callers(_ words: Vocabulary) -> [Exchange] {
     (1...4).map { number in
       Exchange("a query of client \(number)") {
@@ -49,7 +50,7 @@ extension Exchange {
     }
   }
 
-  /// Failures whose texts a plugin may have in the language of the caller.
+  /// Errors for callers with different languages, because a plugin may translate its error messages.
   private static let languages = [
     "de", "fr", "es", "it", "pt-BR", "nl", "sv", "pl", "cs", "tr", "ru", "uk", "el", "he", "ar", "hi", "th", "ja", "ko", "zh-CN",
     "vi",
@@ -69,7 +70,7 @@ extension Exchange {
     }
   }
 
-  /// Calls that end with long messages, and messages that are not UTF-8 where they are cut.
+  /// Calls that end with long error messages, and with messages that are not valid UTF-8 after a cut.
   private static let failures =
     languages
     + (foreign + [long] + resized.map { "\($0) token=éé, password=éé; secret=éé Bearer éé http://éé" }).map { text in
@@ -81,7 +82,7 @@ extension Exchange {
     }
 
   private static func operations(_ words: Vocabulary) -> [Exchange] {
-    // Texts that the plugin looks for: the whole value, or a number after them at its very end.
+    // Texts that the plugin looks for. A number follows a text that ends in `=` or `:`.
     let own = words.phrases.filter { !$0.contains { $0.isNewline } }.map {
       $0.hasSuffix("=") || $0.hasSuffix(":") ? "\($0)86400" : $0
     }
@@ -155,19 +156,19 @@ extension Exchange {
     ]
   }
 
-  /// Members of which many plugins hide or cut the values.
+  /// Members whose values many plugins hide or cut.
   private static let usualMembers = [
     "email", "phone", "name", "card", "iban", "password", "token", "secret", "ssn", "address", "description",
   ]
 
-  /// JSON texts with escapes at the places where a plugin cuts: in long ones, and before the last characters of short ones.
+  /// JSON strings with escapes where a plugin may cut them: anywhere in long strings, and near the end of short ones.
   private static let escaped =
     ["", "a", "ab", "abc"].map { "\"\($0)\(String(repeating: #"\ud83d\ude00 b"#, count: 200))\"" }
     + (0...8).flatMap { count in
       [#"\""#, #"\\"#, #"\u00e9"#, #"\ud83d\ude00"#].map { "\"ann \($0)\(String(repeating: "1", count: count))\"" }
     }
 
-  /// Errors whose messages are long JSON texts of escapes. A cut after any number of bytes is inside of one in most of them.
+  /// Errors whose messages are long JSON strings of escapes. A cut at any byte is inside of an escape in most of them.
   private static let escapedMessages = [#"\""#, #"\n"#, #"\u00e9"#].flatMap { escape in
     ["", "a"].map { start -> (String, ResultSample) in
       let message = "\"\(start)\(String(repeating: escape, count: 2400 / escape.utf8.count))\""
@@ -313,7 +314,7 @@ extension Exchange {
 }
 
 extension [HeaderSample] {
-  /// Adds fields in the place of those with the same names.
+  /// Replaces fields of the same names.
   fileprivate mutating func replace(by fields: [HeaderSample]) {
     let names = Set(fields.map { $0.name.lowercased() })
     removeAll { names.contains($0.name.lowercased()) }

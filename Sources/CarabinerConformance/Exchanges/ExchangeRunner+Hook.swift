@@ -75,7 +75,8 @@ extension ExchangeRunner {
 
   /// Waits for the token of a hook that answered PENDING, and returns the verdict of resume().
   ///
-  /// - Parameter isLate: Whether the plugin had not asked any service when its hook returned; what was to happen before happens now.
+  /// - Parameter isLate: Whether the plugin had not called any service when its hook returned. The events that come before the
+  ///   return then happen now.
   private func complete(_ call: TestHostCall, _ place: String, _ isLate: Bool) -> crb_verdict {
     var token = TestHostCall.Token.none
     let look = { [self] in
@@ -92,7 +93,7 @@ extension ExchangeRunner {
     if let schedule = settings.schedule {
       play((isLate ? schedule.beforeReturn : []) + schedule.afterReturn, call)
       if look() { return token.verdict ?? Verdict.fail }
-      // Nothing else wakes it: a cancelled call must end by itself, and no other call may wait forever.
+      // Held work does not run yet, because a cancelled call must end without it.
       if isCancelled(call) {
         let grace = shortened(settings.grace)
         if testHost.resumed.wait(grace, until: look) { return token.verdict ?? Verdict.fail }
@@ -117,7 +118,7 @@ extension ExchangeRunner {
     testHost.state.withLock { $0.abandonedHooks += 1 }
   }
 
-  /// A plugin that has left a hook pending is not waited for as long again, so that its run ends in time.
+  /// Shortens waits after the plugin has left a hook pending, so that the run ends in time.
   private func shortened(_ duration: Duration) -> Duration {
     switch testHost.state.withLock({ $0.abandonedHooks }) {
     case 0: duration
@@ -126,7 +127,7 @@ extension ExchangeRunner {
     }
   }
 
-  /// Waits as long as a pending hook may wait. A task of the plugin may start late, and arm its timer after all held work was done.
+  /// Waits for a pending hook. Held work runs repeatedly, because a task of the plugin may start late and then arm a timer.
   private func wait(_ patience: Duration, until look: () -> Bool) -> Bool {
     let end = ContinuousClock.now + patience
     while !testHost.resumed.wait(min(patience, .milliseconds(20)), until: look) {
@@ -159,7 +160,7 @@ extension ExchangeRunner {
       testHost.breach("SE03", "\(Verdict.name(verdict)) without anything staged by emit()", at: place)
       return Verdict.fail
     }
-    // Not if the host has refused the error, or has ended the wait itself.
+    // The plugin does not break the rule if the host has refused the error, or has revoked the token.
     if hook == .onError, verdict == Verdict.fail, staged.failure == nil, !staged.isErrorRefused, !isRevoked {
       testHost.breach("ER01", "FAIL in on_error replaces the error, but set_error() was not called", at: place)
     }

@@ -14,7 +14,7 @@ internal import CarabinerBridge
     var patience = Duration.seconds(10)
     /// How long a call may continue after it was cancelled.
     var grace = Duration.seconds(1)
-    /// How often a stage may ask for another attempt.
+    /// The maximum number of retries that a stage may request.
     var maximumRetries: UInt32 = 3
     /// The order of events for hooks that suspend; if nil, services answer after their delay.
     var schedule: Schedule?
@@ -30,7 +30,7 @@ internal import CarabinerBridge
     var repetitions = 1
     /// Whether the answers of hooks are kept.
     var keepsSteps = true
-    /// Whether the head of a response has headers also for a stage that has not declared them.
+    /// Whether the head of a response has headers even for a stage that has not declared them.
     var givesAllHeaders = false
     /// Called just before each hook, and after it.
     var aroundHooks: (@Sendable (_ isBefore: Bool, Hook) -> Void)?
@@ -74,7 +74,7 @@ internal import CarabinerBridge
       isInside = begin(call, attempt, &passage)
       if isInside { onward(call, attempt, &passage) }
     }
-    // A retry keeps the stage's state. After an element was delivered, a host refuses it.
+    // A retry keeps the stage's state. A host refuses a retry after an element was delivered.
     while isInside, passage.verdict == Verdict.retry, !hasForwarded(passage), call.attempt < settings.maximumRetries {
       beginAttempt(of: call, exchange)
       isInside = begin(call, exchange, &passage)
@@ -137,7 +137,7 @@ internal import CarabinerBridge
 
   /// Changes the call under its lock, because other threads of the plugin may read the attempt or the head at any time.
   ///
-  /// Each attempt has the operation as staged, and an HTTP request that is built again.
+  /// Each attempt has the operation with its staged changes, and a new HTTP request.
   private func beginAttempt(of call: TestHostCall, _ exchange: Exchange, isFirst: Bool = false) {
     testHost.state.withLock { _ in
       if !isFirst { call.attempt += 1 }

@@ -2,13 +2,13 @@ internal import CarabinerABI
 
 /// Texts of any length that are slow to read for careless plugins.
 enum LongContent {
-  /// How many bytes the shorter of two texts has.
+  /// The size in bytes of the shorter of two texts that are compared.
   static let bytes = 32 << 10
 
   /// Puts content of about this many bytes into an exchange.
   typealias Content = (name: String, put: (inout Exchange, _ bytes: Int) -> Void)
 
-  /// All content that a stage of this kind may take long for.
+  /// All kinds of content that may be slow in a stage of this kind.
   static func all(_ kind: StageKind) -> [Content] {
     let data: [Content] = objects.flatMap { name, object -> [Content] in
       [
@@ -61,7 +61,7 @@ enum LongContent {
     ]
   }
 
-  /// A document of few bytes: what it says doubles with each fragment, which has the next one twice.
+  /// A short document of exponential size: each fragment contains the next one twice.
   private static func doubled(_ count: Int, _ selection: (_ next: Int) -> String) -> String {
     let depth = count > bytes ? 22 : 8
     let fragments = (0..<depth).map { "fragment F\($0) on Book { \(selection($0 + 1)) }" }
@@ -87,7 +87,7 @@ enum LongContent {
     "{\"list\":[\(Array(repeating: item, count: bytes / item.utf8.count).joined(separator: ","))]}"
   }
 
-  /// One long text, beside a short one that makes plugins look closer.
+  /// A long text, with a short one that triggers the plugin's processing.
   private static func text(_ word: String, _ bytes: Int) -> String {
     "{\"mail\":\"ann.lee@example.org\",\"text\":\"\(String(repeating: word, count: bytes / word.utf8.count))\"}"
   }

@@ -3,7 +3,7 @@ internal import CarabinerABI
 
 /// The hooks of one stage of an interceptor, of any kind.
 @safe struct StageHooks: @unchecked Sendable {
-  // Safe: functions of a library that is never unmapped.
+  // Safe, because the functions belong to a library that is never unmapped.
 
   typealias Memory = UnsafeMutableRawPointer
 

@@ -4,13 +4,13 @@ internal import CarabinerBridge
 
 /// The extension `crb.state/1`.
 extension TestHostInstance {
-  /// Its functions; nil if it has none.
+  /// The functions of the extension; nil if the plugin does not have it.
   var stateTable: crb_state? {
     guard let pointer = unsafe self.extension("crb.state/1") else { return nil }
     return unsafe InterceptorTable.copy(pointer.assumingMemoryBound(to: crb_state.self), crb_state())
   }
 
-  /// The state that it hands over; nil if it refuses or has none. A breach of the header is noted.
+  /// The state that the instance hands over; nil if it refuses or has none. A breach of the contract is noted.
   func save(_ table: crb_state, _ notes: TrialNotes) -> PluginState? {
     guard let save = unsafe table.save else { return nil }
     let testHost = TestHost.current
@@ -39,7 +39,8 @@ extension TestHostInstance {
     return bytes.map { PluginState(version: table.version, bytes: $0) }
   }
 
-  /// Offers it a state. Returns nil if it takes the state, else its reason. The bytes are lent like those of a hook.
+  /// Offers a state to the instance. Returns nil if it takes the state, else the reason for its refusal. The bytes are lent like
+  /// those of a hook.
   func adopt(_ state: PluginState, _ table: crb_state, _ notes: TrialNotes) -> String? {
     guard let adopt = unsafe table.adopt else { return "it has no adopt()" }
     let testHost = TestHost.current

@@ -14,7 +14,8 @@ internal import Synchronization
   private let memory: UnsafeMutableRawPointer?
   private var isDestroyed = false
 
-  /// Validates and creates, like a host. With the thread class PER_CALL, one instance is created here to check that it can be.
+  /// Validates the configuration and creates an instance, like a host. With the thread class PER_CALL, this instance only checks
+  /// that creation works.
   ///
   /// - Parameter validates: Whether validate() is called first.
   init(
@@ -79,7 +80,7 @@ internal import Synchronization
     return unsafe memory
   }
 
-  /// Reports a reason whose text lies below the frame of the host, where the frame of the plugin was.
+  /// Reports a reason whose text is in the stack frame of the plugin's function, which has returned.
   ///
   /// - Parameter why: The variable of the frame that called the plugin.
   private static func lookForLostText(_ why: inout crb_error, _ place: String) {
@@ -135,7 +136,7 @@ internal import Synchronization
     return unsafe body(memory)
   }
 
-  /// A table of the plugin.
+  /// The table of an extension; nil if the plugin does not have it.
   func `extension`(_ id: String) -> UnsafeRawPointer? {
     guard let function = unsafe interceptor.table.interceptor.extension else { return nil }
     TestHost.current.enter("\(interceptor.id) extension")

@@ -25,7 +25,8 @@ struct Vocabulary: Sendable {
   private static let maximumNames = 64
   private static let maximumPhrases = 32
   private static let lengths = 3...40
-  /// Names that plugins may look for whose texts have no ends in the file, as in Rust, or are parts of instructions, as in C++.
+  /// Names that plugins may look for and that cannot be read from their files. Strings of Rust are not terminated, and short
+  /// strings of C++ are parts of instructions.
   private static let usualNames = [
     "id", "email", "name", "token", "price", "Authorization", "X-Tenant", "X-User", "X-User-Id", "X-Request-Id", "X-Api-Key",
     "X-CSRF-Token", "Accept-Language", "traceparent",
@@ -46,9 +47,9 @@ struct Vocabulary: Sendable {
     self.phrases = Array(phrases.prefix(Self.maximumPhrases))
   }
 
-  /// Names of headers in constants without ends, which follow each other: `X-TenantRateLimit-Reset`.
+  /// Names of headers in constants that follow each other without terminators, as in `X-TenantRateLimit-Reset`.
   ///
-  /// A name may begin wherever a small letter or the end of another text is before a capital one, so some of them are not names.
+  /// A name may begin at each capital letter after a small letter or after the end of another text. So some results are not names.
   private static func joinedNames(_ constants: [ArraySlice<UInt8>]) -> [String] {
     var found: [String] = []
     for bytes in constants {

@@ -12,17 +12,17 @@ enum ChainMutation: Sendable, Hashable {
   case drops(every: Int)
   /// Emits each result and each chunk several times.
   case multiplies(Int)
-  /// Emits something else in place of each result.
+  /// Emits other data in place of each result.
   case replaces(by: String)
   /// Marks results as incomplete, with more to come.
   case marks(UInt32, path: String?, label: String?)
   /// Emits results that carry errors.
   case addsErrors(String)
-  /// Fails after so many results.
+  /// Fails after this many results.
   case fails(after: Int, ErrorSample)
-  /// Ends the call after so many results.
+  /// Ends the call after this many results.
   case finishes(after: Int)
-  /// The caller cancels after so many results.
+  /// The caller cancels after this many results.
   case cancels(after: Int)
   /// Replaces the head of the response.
   case head(status: UInt32, version: UInt32, keepsHeaders: Bool)
@@ -105,7 +105,7 @@ enum ChainMutation: Sendable, Hashable {
     case .drops(let interval):
       exchange.results = exchange.results.enumerated().filter { $0.offset % interval == 0 }.map(\.element)
     case .multiplies(let count):
-      // Without a limit, two of them in a row would create millions of elements.
+      // Without a limit, two such mutations in a row would create millions of elements.
       let times = min(count, max(1, 2000 / max(exchange.results.count, exchange.chunks.count, 1)))
       exchange.results = exchange.results.flatMap { Array(repeating: $0, count: times) }
       exchange.chunks = exchange.chunks.flatMap { Array(repeating: $0, count: times) }

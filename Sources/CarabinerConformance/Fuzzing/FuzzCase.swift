@@ -33,7 +33,7 @@ package struct FuzzCase: Sendable {
     self.init(seed: seed, number: number)
   }
 
-  /// Its parts for messages: first the exchanges, which are always there, then the ingredients, which can be left out.
+  /// The exchanges of the case, for messages. They cannot be left out, but the ingredients can.
   package var base: String { exchanges.map { Exchange.usual[$0].name }.joined(separator: "; then ") }
   package var parts: [String] { ingredients.map(\.description) }
 

@@ -10,7 +10,7 @@ enum FuzzMutation: Sendable, Hashable {
   case fault(HostSlot, crb_status, every: Int)
   /// A host function reaches its limit after some calls.
   case quota(HostSlot, Int)
-  /// Functions that no header has yet answer a status.
+  /// Functions that are not in the header yet return this status.
   case newerHost(crb_status)
   /// A configuration that the plugin's schema allows, by its number.
   case configuration(UInt64)
@@ -42,7 +42,7 @@ enum FuzzMutation: Sendable, Hashable {
   private static let statuses = [
     Status.invalid, Status.noMemory, Status.unsupported, Status.state, Status.limit, Status.notFound, Status.readOnly,
   ]
-  /// All but resume(), because without it no call could complete.
+  /// The functions that may fail. Without resume(), no call could complete.
   private static let slots = HostSlot.allCases.filter { $0 != .resume }
 
   /// A random difference. About half of them change a neighbouring stage.

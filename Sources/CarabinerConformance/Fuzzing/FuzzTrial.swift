@@ -8,7 +8,7 @@ struct FuzzTrial {
 
   init(_ trial: LoadingTrial) throws {
     notes = trial.notes
-    // As with a newer host: a table with slots that no header has yet.
+    // Like a newer host, the table has slots that are not in the header yet.
     var generator = SeededGenerator(trial.options.seed)
     let slots = Int.random(in: 0...64, using: &generator)
     interceptors = trial.interceptors(of: try trial.library(host: .init(extraBytes: slots * MemoryLayout<UInt>.size)))
@@ -42,7 +42,7 @@ struct FuzzTrial {
       configuration =
         ConfigurationVariants.texts(for: trial.interceptor.configurationSchema, count: 2, seed: number).last
     }
-    // A refused creation is a legal answer.
+    // A plugin may refuse to create an instance.
     guard let instance = try? trial.instance(configuration) else { return }
     for stage in trial.stages { _ = trial.travel(setup.exchanges, stage, instance, setup.settings) }
     instance.destroy()

@@ -33,7 +33,7 @@ package struct ConformanceReport: Sendable {
   /// Whether a system call was refused. Then the plugin does not conform in a worker.
   package var hasRefusedCalls: Bool { outcomes.contains { $0.check.id == Self.checkOfRefusedCalls && !$0.findings.isEmpty } }
 
-  /// The checks that ran the plugin in their own process although the test was one of workers, by their reasons.
+  /// The checks that did not run the plugin in a worker in a test with workers, by their reasons.
   package var inProcess: [(reason: String, checks: [String])] {
     guard isolation == .worker else { return [] }
     var reasons: [(reason: String, checks: [String])] = []
@@ -66,7 +66,7 @@ package struct ConformanceReport: Sendable {
     untestedReason == nil && !outcomes.contains { $0.isFailure(warningsCount: warningsCount) }
   }
 
-  /// How many outcomes there are of each kind, ordered by severity.
+  /// The number of outcomes by kind, ordered by severity.
   package var counts: [(name: String, count: Int)] {
     ["PASS", "WARN", "SKIP", "UNTESTED", "FAIL", "CRASH", "TIMEOUT", "HARNESS_ERROR"].compactMap { name in
       let count = outcomes.count { $0.status.name == name }

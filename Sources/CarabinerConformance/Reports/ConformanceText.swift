@@ -1,6 +1,6 @@
 internal import CarabinerWire
 
-/// A report as text. A plugin chooses parts of it, so whatever would act on a terminal is escaped.
+/// A report as text. Plugins choose parts of it, so control characters are escaped.
 package struct ConformanceText: Sendable {
   /// Whether the terminal shows colours.
   let isColoured: Bool

@@ -30,7 +30,7 @@ enum FolderTree {
     unsafe rmdir(path)
   }
 
-  /// As C strings, because a name may be any bytes.
+  /// The names in a folder as C strings, because a name may have any bytes.
   private static func names(in folder: Int32) -> [[CChar]] {
     // The stream closes the descriptor it is given.
     let copy = unsafe openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -27,13 +27,13 @@ package struct FuzzReproduction: Sendable {
     let first = run.run(one.number..<(one.number + 1), keeping: places)
     var outcome = first.outcome
     let signature = Self.signature(outcome)
-    // Findings of other checks count for this one, because it is the only one here.
+    // No other check runs here, so the findings of other checks count for this one.
     if case .pass = outcome.status, !outcome.findings.isEmpty {
       outcome.status = outcome.findings.contains { $0.severity == .failure } ? .fail : .warn
     }
     self.outcome = outcome
     if let signature {
-      // Two rounds: after one ingredient was removed, another one may be unnecessary.
+      // A second round, because after the removal of one ingredient another one may become unnecessary.
       for _ in 0..<2 {
         for place in places.sorted() where !supervisor.isStopped {
           progress(places.count - 1)
@@ -59,7 +59,7 @@ package struct FuzzReproduction: Sendable {
   /// Whether the case breaks a rule.
   package var isBroken: Bool { Self.signature(outcome) != nil }
 
-  /// As text.
+  /// The reproduction as text.
   package var text: String {
     var lines = ["case \(`case`.name): \(`case`.base)"]
     for (place, part) in `case`.parts.enumerated() { lines.append("  \(place + 1)  \(part)") }
@@ -74,7 +74,7 @@ package struct FuzzReproduction: Sendable {
     return lines.joined(separator: "\n")
   }
 
-  /// As JSON.
+  /// The reproduction as JSON.
   package var json: String {
     let value: JSONValue = [
       "case": .string(`case`.name), "exchanges": .string(`case`.base), "ingredients": .array(`case`.parts.map(JSONValue.string)),

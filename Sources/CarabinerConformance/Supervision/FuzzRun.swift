@@ -32,7 +32,7 @@ struct FuzzRun {
     group.wait()
     let done = work.withLock(\.self)
     let outcomes = done.outcomes
-    // The first of the worst, independent of the order in which children end.
+    // The worst outcome, and of equal ones the first by case. It does not depend on the order in which children end.
     var worst = outcomes.reduce(CheckOutcome(check: check, status: .pass, findings: [], duration: .zero, output: "")) {
       $0.status.badness < $1.status.badness ? $1 : $0
     }
@@ -54,8 +54,8 @@ struct FuzzRun {
       check: check, status: worst.status, findings: grouped(findings), duration: .now - start, output: worst.output)
   }
 
-  /// One finding for each rule and message, with its first case. A case breaks a rule of another check, and this one as well, because
-  /// only this check knows the case.
+  /// One finding for each rule and message, with its first case. A finding of another check becomes one of this check, because only
+  /// this check reports the case.
   private func grouped(_ findings: [Finding]) -> [Finding] {
     var groups: [(first: Finding, count: Int)] = []
     for finding in findings {

@@ -4,7 +4,7 @@ internal import Foundation
 struct FuzzWork {
   /// How many cases one child gets.
   static let batch = 250
-  /// After how many cases that end their child the run stops.
+  /// The number of cases that end their child after which the run stops.
   private static let maximumDeaths = 5
 
   private let seed: UInt64
@@ -23,7 +23,7 @@ struct FuzzWork {
   /// How many cases were not run.
   var left: Int { again.reduce(rest.count) { $0 + $1.count } }
 
-  /// In the order of the cases.
+  /// The outcomes, in the order of the cases.
   var outcomes: [CheckOutcome] { ended.sorted { $0.first < $1.first }.map(\.outcome) }
 
   /// Takes the cases for one child; nil if there is nothing more to do.

@@ -3,7 +3,7 @@ internal import Foundation
 
 /// A private folder that is removed with the value, with all its content.
 final class ScratchFolder: Sendable {
-  /// The rights of a child of root, which is another user, to the folder.
+  /// The access of the child to the folder. If the supervisor is root, the child is another user.
   enum Use: Sendable {
     /// The child may read files in it.
     case reading
@@ -27,12 +27,14 @@ final class ScratchFolder: Sendable {
     }
   }
 
-  /// Lets the group of the child read a file or folder of root. It does nothing for other users, because their child is the same user.
+  /// Lets the group of the child read a file or folder. It does nothing unless this process is root, because otherwise the child is
+  /// the same user.
   static func hand(_ path: String, to group: gid_t = Confinement.group) {
     if geteuid() == 0 { unsafe chown(path, 0, group) }
   }
 
-  /// The parent of folders: the user's runtime folder, unless the child of root, which is another user, cannot reach it.
+  /// The parent of new folders: the user's runtime folder. Root uses another one if its child, which is another user, cannot reach
+  /// it.
   private static var parent: String {
     guard let own = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"], own.hasPrefix("/") else { return "/tmp" }
     return geteuid() != 0 || isOpenToOthers(own) ? own : "/tmp"

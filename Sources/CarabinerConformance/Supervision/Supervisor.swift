@@ -34,15 +34,16 @@ package struct Supervisor: Sendable {
     }
   }
 
-  /// After this many checks that did not end, the others have less time: a plugin that keeps a lock would use it in almost all of them.
+  /// The number of checks that did not end after which further checks have less time. A plugin that never releases a lock would
+  /// otherwise use the full time in almost all checks.
   private static let patience = 3
-  /// The time limit of a check after that.
+  /// The time limit of those further checks.
   private static let shortTimeLimit = Duration.seconds(10)
-  /// How long a child has after SIGABRT to write its stack.
+  /// The time that a child has to write its stack after SIGABRT.
   private static let abortGrace = Duration.milliseconds(500)
-  /// How many processes a child may have; more would block the machine.
+  /// The maximum number of processes of a child. More would block the machine.
   private static let maximumProcesses = 100
-  /// A handler of SIGSYS answers a refused call; without it the kernel ends the process.
+  /// Why SIGSYS ended a process. Normally, a handler of SIGSYS answers a refused call.
   private static let whySIGSYS =
     ": it made a system call that plugins may not make, while SIGSYS was blocked or its handler was gone"
   /// How much of a child's output is kept in a report.
@@ -61,7 +62,7 @@ package struct Supervisor: Sendable {
   /// Runs the checks and returns their outcomes in the order of the checks.
   ///
   /// - Parameter progress: Called when a check begins and when it has ended, on any thread.
-  /// - Throws: The error of the system if the plugin cannot be copied.
+  /// - Throws: ``ConformanceError`` if the plugin cannot be copied; an error of the system if no private folder can be made.
   package func run(
     _ checks: [Check], progress: @escaping @Sendable (Check, CheckOutcome?) -> Void = { _, _ in }
   ) throws -> [CheckOutcome] {
@@ -103,7 +104,9 @@ package struct Supervisor: Sendable {
     return unsafe poll(&waited, 1, 0) > 0
   }
 
-  /// A copy, so that the original may change during the test; refused if it is not a file.
+  /// Copies the plugin, so that the original may change during the test.
+  ///
+  /// - Throws: ``ConformanceError`` if it is not a regular file or cannot be copied.
   static func copy(_ path: String, to target: String) throws {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else {

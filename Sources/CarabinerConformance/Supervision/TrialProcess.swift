@@ -5,7 +5,7 @@ internal import CarabinerFiles
 internal import CarabinerWire
 internal import Glibc
 
-/// The child's side: one process, one plugin, one check.
+/// The child process of a ``Supervisor``. It runs one check of one plugin.
 package enum TrialProcess {
   /// The order to a child.
   package struct Order: Sendable {
@@ -25,7 +25,7 @@ package enum TrialProcess {
     }
   }
 
-  /// How large a plugin may be, as for a host.
+  /// The maximum size of a plugin in bytes, as in a host.
   private static let maximumPluginBytes = 512 << 20
 
   /// Confines this process to `folder`, runs the check and reports. It does not return.
@@ -110,7 +110,7 @@ package enum TrialProcess {
     let bytes = try BoundedFile.bytes(at: order.plugin, maximumBytes: Self.maximumPluginBytes)
     if let image = try? ELFImage(bytes), let note = try? PluginNote(of: image, path: order.plugin) {
       order.options.capabilities.formUnion(note.capabilities)
-      // As a host does. If they are missing, LD03 reports it.
+      // The Swift libraries are loaded first, as in a host. If one is missing, LD03 reports it.
       if let links = try? image.dynamicLinks() {
         try? SwiftRuntime.prepare(for: links, builtWith: note.swiftVersion, path: order.plugin)
       }

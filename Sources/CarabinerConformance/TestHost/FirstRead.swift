@@ -1,11 +1,11 @@
 internal import Glibc
 internal import Synchronization
 
-/// Work on another thread in the moment in which a plugin reads the bytes of an event for the first time.
+/// Does work on another thread at the moment when a plugin first reads the bytes of an event.
 ///
-/// The plugin continues after the work, or after the patience if the work waits for the plugin.
+/// The plugin continues after the work, or after ``patienceMilliseconds`` if the work waits for the plugin.
 final class FirstRead: @unchecked Sendable {
-  // `work` runs once, on the thread that `thread` is.
+  // `work` runs once, on the thread in `thread`.
 
   private static let current = Mutex<FirstRead?>(nil)
   private static let patienceMilliseconds = 50
@@ -31,7 +31,7 @@ final class FirstRead: @unchecked Sendable {
 
   private func begin() {
     let started = TestHostThread { [self] in
-      // A thread has the mask of the one that made it, and in a handler its signal is blocked.
+      // A new thread inherits the signal mask. In a signal handler, the signal is blocked.
       var signals = sigset_t()
       unsafe sigemptyset(&signals)
       for signal in [SIGSEGV, SIGBUS] { unsafe sigaddset(&signals, signal) }

@@ -2,7 +2,7 @@ internal import CCarabiner
 internal import CarabinerABI
 internal import CarabinerWire
 
-/// The events of hooks, every text of them in guarded memory.
+/// The events of hooks, with all their texts in guarded memory.
 extension GuardedMemory {
   mutating func text(_ text: String?, named name: String) -> crb_view {
     guard let text else { return unsafe .absent }
@@ -39,7 +39,7 @@ extension GuardedMemory {
       origin: text(sample.origin, named: "the origin of an error"))
   }
 
-  /// A result, of which only the parts that are needed are filled.
+  /// A result with only the parts that are needed.
   mutating func result(_ sample: ResultSample, number: UInt64, needs: Parts) -> crb_result {
     var result = unsafe crb_result()
     unsafe result.size = UInt32(MemoryLayout<crb_result>.size)
@@ -47,7 +47,7 @@ extension GuardedMemory {
     unsafe result.seq = number
     let whole = Array(sample.json.utf8)
     if needs.contains(.json) { unsafe result.json = unsafe view(whole, named: "a result") }
-    // As from a host, a part is a place in the text of the result. Pages of its own show more.
+    // In a host, a part is a range in the text of the result. With guarded pages, each part has its own pages, which detects more.
     let members = needs.contains(.json) && !isGuarded ? try? JSONMembers(locating: whole.span) : nil
     let base = unsafe result.json.ptr
     func part(_ name: String) -> crb_view? {

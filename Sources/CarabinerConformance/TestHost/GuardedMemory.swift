@@ -53,7 +53,7 @@ internal import Synchronization
     if let region { CTestHost_protectRegion(region) }
   }
 
-  /// Makes the first read of the bytes that an event names call ``FirstRead/happens()``. The event itself was lent last.
+  /// Makes the first read of the bytes of an event call ``FirstRead/happens()``. The event itself was lent last, so it is left out.
   func arm() {
     for region in lent.dropLast() { CTestHost_armRegion(region) { FirstRead.happens() } }
   }

@@ -10,7 +10,7 @@ enum HandleKind: UInt64 {
   /// The nth handle, from 1.
   func handle(_ number: UInt64) -> UInt64 { number << 32 | rawValue }
 
-  /// The nth number of a library or an instance. It cannot be guessed from the previous number.
+  /// The nth number of a library or an instance. It looks unrelated to the previous number.
   static func member(_ number: UInt64) -> UInt64 {
     // The last step of SplitMix64. It is a bijection and maps only 0 to 0.
     var mixed = number &* 0x9E37_79B9_7F4A_7C15

@@ -37,7 +37,7 @@ enum HostSlot: String, CaseIterable, Sendable {
   case storeRemove = "crb.store/1 remove"
   case storeRemoveMatching = "crb.store/1 remove_matching"
 
-  /// Whether it answers a status, and not a handle or a value.
+  /// Whether the function returns a status, and not a handle or a value.
   var answersStatus: Bool {
     switch self {
     case .query, .bufAlloc, .bufAdopt, .bufSlice, .bufView, .scratch, .suspend, .deadline, .attempt, .operationType, .requestID,

@@ -22,14 +22,15 @@ struct HandedBytes: Sendable {
 
 /// The ledger: all bytes that the plugin passes to the host while a check asks for them.
 extension TestHost {
-  /// How many bytes one entry keeps, and how many entries there are.
+  /// The maximum number of bytes of an entry, and of entries.
   private static let maximumEntryBytes = 64 << 10
   private static let maximumEntries = 20_000
 
-  /// Begins to keep bytes of the plugin; new buffers are filled with the byte of unwritten memory.
+  /// Begins to record the bytes that the plugin passes to the host. From now on, new buffers are filled with the byte of unwritten
+  /// memory.
   func openLedger() { state.withLock { $0.ledger = [] } }
 
-  /// The bytes since then.
+  /// Returns and removes the bytes recorded so far.
   func takeLedger() -> [HandedBytes] {
     state.withLock { state in
       defer { if state.ledger != nil { state.ledger = [] } }

@@ -2,14 +2,14 @@ internal import CCarabiner
 internal import CFFI
 internal import CTestHost
 
-/// Functions for slots of the host's table that no header has yet, or that lie beyond its end. Each knows its own offset, for any
-/// arguments.
+/// Functions for slots of the host's table that are not in the header yet, or that are beyond the end of the table. Each function
+/// knows the offset of its slot, and may be called with any arguments.
 enum NewerSlots {
   /// The content of a slot.
   enum Role: Sendable {
     /// A function of a newer host, which answers ``TestHost/State/newerAnswer``.
     case newer
-    /// Not a function: a plugin that calls it has not checked the table's size.
+    /// A slot beyond the table. A plugin that calls it has not checked the table's size.
     case beyond
   }
 
@@ -21,7 +21,7 @@ enum NewerSlots {
     unsafe interface.initialize(to: ffi_cif())
     let note = UnsafeMutablePointer<Slot>.allocate(capacity: 1)
     unsafe note.initialize(to: Slot(offset: offset, role: role))
-    // It takes no arguments: in the C ABIs of Linux the caller removes them.
+    // The function is declared without arguments. In the C ABIs of Linux, the caller removes its arguments from the stack.
     guard unsafe ffi_prep_cif(interface, FFI_DEFAULT_ABI, 0, CFFI_uint64(), nil) == FFI_OK,
       unsafe ffi_prep_closure_loc(memory.assumingMemoryBound(to: ffi_closure.self), interface, called, note, code) == FFI_OK
     else { return nil }

@@ -86,7 +86,7 @@ struct Exchange: Sendable {
     case end
     case error(ErrorSample)
     case cancel
-    /// Another stage asks for another attempt, before this one learns how the attempt ended.
+    /// Another stage retries the call before this stage learns how the attempt ended.
     case hidden
   }
 
@@ -106,7 +106,7 @@ struct Exchange: Sendable {
     change(&self)
   }
 
-  /// The call without results, of which another stage asks for another attempt.
+  /// The call without results, which another stage retries.
   var hidden: Exchange {
     var attempt = self
     attempt.results = []

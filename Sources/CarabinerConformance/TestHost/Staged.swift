@@ -21,7 +21,7 @@ struct Staged: Sendable {
   }
 
   var elements: [Element] = []
-  /// Whether it stages elements without a byte, in place of something.
+  /// Whether all staged elements are empty, so that they replace data with nothing.
   var isEmptied: Bool { !elements.isEmpty && elements.allSatisfy(\.bytes.isEmpty) }
   var failure: Failure?
   /// Whether set_error() answered that it cannot.

@@ -7,15 +7,15 @@ enum StagedJSON {
 
   /// The object in these bytes; nil if they are not one.
   ///
-  /// A plugin passes escapes such as `\ud800` on as they came: RFC 8259 permits them without a partner.
+  /// A plugin may forward unpaired surrogate escapes such as `\ud800` unchanged, because RFC 8259 permits them.
   static func object(_ bytes: [UInt8]) -> JSONObject? {
     if let object = (try? JSONValue(parsing: bytes))?.object { return object }
-    // Nothing here reads deeper objects, and a check sends some, which a plugin may pass on.
+    // A check sends objects that are nested more deeply, and a plugin may forward them. No check reads their members.
     if isTooDeep(bytes) { return JSONObject() }
     return (try? JSONValue(parsing: withoutSurrogates(bytes)))?.object
   }
 
-  /// Whether an escape such as `\ud83d` has no partner, so that its text has half of a character.
+  /// Whether an escape such as `\ud83d` is an unpaired surrogate, which is half of a character.
   static func hasHalf(_ bytes: [UInt8]) -> Bool {
     func unit(_ index: Int) -> UInt16? {
       guard index + 6 <= bytes.count, bytes[index] == escape[0], bytes[index + 1] == escape[1] else { return nil }

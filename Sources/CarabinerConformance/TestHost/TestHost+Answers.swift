@@ -34,7 +34,7 @@ extension TestHost {
     }
   }
 
-  /// How many elements one hook may stage; the window of a host has about this size.
+  /// The maximum number of elements that a hook may stage. The window of a host has about this size.
   static let window = 1024
 
   func setError(_ handle: crb_call, _ error: UnsafePointer<crb_error>?) -> crb_status {

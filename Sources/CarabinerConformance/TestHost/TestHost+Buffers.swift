@@ -36,7 +36,7 @@ extension TestHost {
     }
   }
 
-  /// The owner of bytes that a plugin cannot give away; nil if there is none.
+  /// The owner of bytes that do not belong to the plugin, so that it cannot pass their ownership; nil if it can.
   private func foreignOwner(of bytes: UnsafeRawPointer) -> String? {
     let isLent = state.withLock { state in state.calls.values.contains { unsafe $0.memory.holds(bytes) } }
     if isLent { return "a view of the host" }

@@ -35,7 +35,7 @@ extension TestHost {
         }
         return Status.stale
       }
-      // The plugin cannot know in time that a token was revoked; the status reports it.
+      // This is not a breach, because the plugin may not know yet that the token was revoked. The status reports it.
       if state.interrupted.contains(handle), !call.isOwned { return Status.stale }
       guard call.hook != nil else {
         complaint = (
@@ -66,7 +66,7 @@ extension TestHost {
     return status
   }
 
-  /// Lets the calling thread speak for the thread of a hook, which is in a worker.
+  /// Lets the calling thread act as the thread of a hook that runs in a worker.
   func speak<Value>(for handle: crb_call, isOwn: Bool, _ body: () -> Value) -> Value {
     guard isOwn else { return body() }
     state.withLock { $0.calls[handle]?.deputy = pthread_self() }
@@ -103,7 +103,7 @@ extension TestHost {
 }
 
 extension TestHost.State {
-  /// More breaches of one kind add no information.
+  /// The maximum number of different breaches that are kept.
   private static let maximumBreaches = 200
 
   /// Notes a breach of a rule.

@@ -42,7 +42,7 @@ extension TestHost {
       resumed.ring()
       return Status.ok
     case .late:
-      // The plugin cannot know in time that a token was revoked.
+      // This is not a breach, because the plugin may not know yet that the token was revoked.
       return Status.stale
     case .unknown:
       breach("ER07", "resume() was given a token that was already resumed or never existed")
@@ -55,8 +55,8 @@ extension TestHost {
     state.withLock { _ in if case .armed = call.token { true } else { false } }
   }
 
-  /// Sets the work to do once, when the plugin next calls a service that can wake it. Then waits until earlier work that is
-  /// running has ended: a plugin may call a service on its own thread while its hook returns.
+  /// Sets the work to do once, when the plugin next calls a service that can wake it. Then waits until earlier work has ended,
+  /// which may still run if the plugin has called a service on its own thread.
   ///
   /// - Returns: Whether the earlier work was never done.
   @discardableResult
@@ -69,7 +69,7 @@ extension TestHost {
     return wasWaiting
   }
 
-  /// Runs after each start of a service.
+  /// Called after each start of a service. Does the work that is set, and waits for it.
   func interrupt() {
     let work = interruption.withLock { interruption in
       defer { interruption.work = nil }
@@ -82,8 +82,8 @@ extension TestHost {
       interruption.withLock { $0.running -= 1 }
       resumed.ring()
     }
-    // A plugin may hold a lock of its own here. Events that need it happen when the plugin has given it back, as with a host. Such a
-    // plugin will do so again, in hundreds of exchanges.
+    // The wait has a limit, because the work may need a lock that the plugin holds here. Such a plugin holds the lock in each of
+    // hundreds of exchanges, so the limit becomes shorter.
     let time = interruption.withLock { $0.time }
     guard !resumed.wait(time, until: { interruption.withLock { $0.running == 0 } }) else { return }
     interruption.withLock { $0.time = max($0.time / 2, .milliseconds(5)) }

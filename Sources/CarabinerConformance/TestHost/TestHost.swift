@@ -9,7 +9,7 @@ internal import Synchronization
 ///
 /// A process tests one plugin, and the functions of the C table have no context, so there is one test host.
 @safe final class TestHost: @unchecked Sendable {
-  // `state` guards everything that changes; the thread of a hook writes the record, which is read only after the test.
+  // `state` guards everything that changes. Only the thread of a hook writes the record, and it is read after the test.
 
   static let current = TestHost()
 
@@ -17,7 +17,7 @@ internal import Synchronization
   struct State {
     var calls: [crb_call: TestHostCall] = [:]
     var tokens: [crb_token: crb_call] = [:]
-    /// Revoked tokens. A plugin that resumes one could not know it.
+    /// Revoked tokens. To resume one is not a breach, because the plugin may not know of the revocation yet.
     var revoked: Set<crb_token> = []
     /// Calls with a revoked token: the plugin may still work on them.
     var interrupted: Set<crb_call> = []
@@ -200,7 +200,7 @@ internal import Synchronization
     defer { unsafe pthread_mutex_unlock(mutex) }
     while !isDone() {
       guard ContinuousClock.now < deadline else { return false }
-      // In slices, so that a ring between the check and the wait is late, not lost.
+      // Waits in slices. A ring between the check and the wait is then noticed with the next slice.
       var until = timespec()
       unsafe clock_gettime(CLOCK_REALTIME, &until)
       until.tv_nsec += 5_000_000

@@ -33,7 +33,7 @@ internal import CarabinerBridge
     var references: Int
   }
 
-  /// Work to do without the lock after the last release.
+  /// Work to do after the last release, without the lock.
   @safe struct Release {
     fileprivate let storage: Storage
 
@@ -75,7 +75,7 @@ internal import CarabinerBridge
   mutating func adopt(
     _ bytes: UnsafeRawBufferPointer, drop: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?, user: UnsafeMutableRawPointer?
   ) -> crb_buf {
-    // Without a drop function there is no call, but the plugin owns the bytes.
+    // The plugin may give no drop function. It owns the bytes nevertheless.
     let storage = unsafe Storage(UnsafeMutableRawBufferPointer(mutating: bytes), drop: drop ?? { _ in }, user: user)
     if keepsAdopted { storage.fingerprint = unsafe Self.fingerprint(storage.bytes) }
     return insert(storage, 0..<bytes.count)

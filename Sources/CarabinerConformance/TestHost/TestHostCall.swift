@@ -4,7 +4,7 @@ internal import Glibc
 
 /// One call passing through one stage, as the test host sees it. Guarded by the test host's lock.
 @safe final class TestHostCall {
-  /// The life of the one token a call has at a time.
+  /// The state of the token of a call. A call has one token at a time.
   enum Token {
     case none
     case armed(crb_token)
@@ -41,7 +41,7 @@ internal import Glibc
   var hook: Hook?
   /// The thread the hook runs on.
   var thread: pthread_t?
-  /// A thread that speaks for the thread of the hook, which is in a worker.
+  /// A thread that acts as the thread of the hook, which runs in a worker.
   var deputy: pthread_t?
   /// Whether each hook runs on another thread.
   var changesThreads = false
@@ -56,7 +56,7 @@ internal import Glibc
   /// The memory that is lent to the running hook.
   var memory: GuardedMemory
   var isCancelled = false
-  /// Whether the error that the stage gets blames a plugin already, so that the error in its place may do so too.
+  /// Whether the error that the stage gets blames a plugin. Only then may the error that replaces it do so too.
   var blamesPlugin = false
   var isOver = false
   var attempt: UInt32 = 0
@@ -85,12 +85,12 @@ internal import Glibc
     self.exchange = exchange
   }
 
-  /// Whether a text that the plugin gets has half of a character.
+  /// Whether a text that the plugin gets contains an unpaired surrogate.
   var hasHalves: Bool {
     exchange.results.contains { StagedJSON.hasHalf(Array($0.json.utf8)) } || StagedJSON.hasHalf(Array(exchange.chunks.joined()))
   }
 
-  /// Whether the calling thread runs the hook, or speaks for it.
+  /// Whether the calling thread runs the hook, or acts as its thread.
   var isHere: Bool { [thread, deputy].contains { $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false } }
 
   /// Whether the calling thread runs the hook, or the plugin holds its token.

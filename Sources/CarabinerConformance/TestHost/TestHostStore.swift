@@ -59,7 +59,7 @@ final class TestHostStore: Sendable {
     }
   }
 
-  /// Copies the keys, and does the work later on a thread of the host, as the header requires.
+  /// Copies the keys, and does the work later on a thread of the host, as carabiner.h requires.
   private func start(
     _ slot: HostSlot, _ keys: UnsafePointer<crb_view>?, _ count: Int, _ done: crb_store_done?, _ user: UnsafeMutableRawPointer?,
     _ work: @escaping (inout JSONObject, [String]) -> (count: UInt64, found: JSONObject?)

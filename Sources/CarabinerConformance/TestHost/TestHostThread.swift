@@ -3,7 +3,7 @@ internal import Glibc
 
 /// Threads of the test host. They are POSIX threads, because plugins may ask for their thread.
 @safe struct TestHostThread: @unchecked Sendable {
-  // Safe: the number of a thread that is joined once.
+  // Safe, because it only holds the number of a thread, which is joined once.
 
   private let thread: pthread_t
 
@@ -40,7 +40,7 @@ internal import Glibc
         unsafe Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
         return nil
       }, work)
-    // Without a new thread the work is done here.
+    // If no thread can be created, the work is done on this one.
     if status != 0 {
       unsafe Unmanaged<Work>.fromOpaque(work).takeRetainedValue().body()
       thread = pthread_self()

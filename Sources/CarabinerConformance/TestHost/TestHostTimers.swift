@@ -25,11 +25,11 @@ internal import Synchronization
     var next: UInt64 = 1
     var hasThread = false
     var beginsAtCancel = false
-    /// How many works have begun at their cancellation, and have not ended.
+    /// The number of work items that began when they were cancelled and that have not ended.
     var begun = 0
   }
 
-  /// How long work takes to begin that was due just before it was cancelled.
+  /// The delay of work that begins although it was just cancelled.
   private static let beginMicroseconds: UInt32 = 20_000
 
   private let state = Locked(State())
@@ -65,7 +65,7 @@ internal import Synchronization
 
   /// Does all held work on another thread, and waits for it.
   ///
-  /// - Parameter patience: How long to wait for some if there is none.
+  /// - Parameter patience: How long to wait for work if there is none.
   func doHeld(patience: Duration = .zero) {
     _ = bell.wait(patience) { self.count > 0 }
     let work = state.withLock { state in
@@ -76,7 +76,7 @@ internal import Synchronization
     TestHostThread { for entry in work { entry.work() } }.join()
   }
 
-  /// Makes each cancellation come too late: the work has just been given to a thread, which begins it a little later.
+  /// Sets whether each cancellation comes too late, so that the work begins a little later nevertheless.
   func beginAtCancel(_ isSo: Bool) { state.withLock { $0.beginsAtCancel = isSo } }
 
   /// Cancels work.
@@ -105,7 +105,7 @@ internal import Synchronization
   /// Whether its thread exists, which a copy of the process does not have.
   var hasThread: Bool { state.withLock { $0.hasThread } }
 
-  /// How many works are waiting.
+  /// The number of waiting work items.
   var count: Int { state.withLock { $0.entries.count } }
 
   private func start() {

@@ -1,6 +1,6 @@
 internal import CTestHost
 
-/// Threads that leave a function of the host, or take the same lock, at the same moment, so that what they do next overlaps.
+/// Makes threads leave a function of the host, or take a lock, at the same moment. The code that follows then overlaps.
 struct AlignedThreads {
   private let stage: StageHooks
 

@@ -20,7 +20,8 @@ struct CrowdedCalls {
     }
   }
 
-  /// Begins a call inside each call, and returns how many of them the stage lets pass at once. Calls that wait are cancelled.
+  /// Begins each call inside of the one before, and returns how many of them the stage lets pass at once. Calls that suspend are
+  /// cancelled.
   func admitted(of count: Int, _ exchange: Exchange, _ instance: TestHostInstance) -> Int {
     let passed = Atomic(0)
     @Sendable func begin(_ depth: Int) {
@@ -40,7 +41,7 @@ struct CrowdedCalls {
     return passed.load(ordering: .relaxed)
   }
 
-  /// The calls are inside each other on one thread.
+  /// The stack of the thread, in bytes. It is large, because the calls are nested on one thread.
   private static let stackBytes = 512 << 20
 
   /// Sends a request, and the same one on another thread while the first is on its way.

@@ -31,13 +31,13 @@ internal import CarabinerWire
       return try unsafe TestHostInstance(interceptor, host: host, configuration: configuration ?? self.configuration)
     } catch {
       var skip = TrialNotes.Skip("it cannot be created with \((configuration ?? self.configuration).prefix(200)): \(error)")
-      // Other configurations, and a host that fails on purpose, prove nothing about the rest of the test.
+      // A refusal with another configuration, or of a host that fails on purpose, does not concern the rest of the test.
       skip.hasNoInstance = configuration == nil && testHost.state.withLock { $0.faults.isEmpty }
       throw skip
     }
   }
 
-  /// Waits until work that was due is done, and a little longer for threads of the plugin.
+  /// Waits until all timers of the test host have fired, at most for this time.
   func settle(_ time: Duration) { _ = testHost.resumed.wait(time) { self.testHost.timers.count == 0 } }
 
   /// Sends exchanges through a stage of an instance.

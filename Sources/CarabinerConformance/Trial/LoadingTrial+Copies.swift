@@ -6,7 +6,8 @@ extension LoadingTrial {
   /// Writes a copy into the folder of this process.
   ///
   /// - Parameters:
-  ///   - name: The new name of the file, without `.so`. The file stays, because the linker would take a new file in its place for it.
+  ///   - name: The new name of the file, without `.so`. The file is not removed, because the linker could mistake a new file at its
+  ///     path for it.
   ///   - bytes: The content; the unchanged plugin if nil.
   /// - Throws: ``ConformanceError``; ``TrialNotes/Skip`` if the plugin may be the cause.
   func copy(named name: String, _ bytes: [UInt8]? = nil) throws -> String {

@@ -37,7 +37,7 @@ struct LoadingTrial {
     guard unsafe CLinux_isCode(symbol) != 0 else {
       throw TrialNotes.Skip("its symbol crb_entry_v1 is not a function; see SY01")
     }
-    // In every check, because memory of the host that a plugin frees would end this process at another place.
+    // Watched in every check, because a plugin that frees memory of the host would crash this process later.
     unsafe CTestHost_watchFrees(symbol, Self.isForeign)
     unsafe CTestHost_admitRefusals(symbol)
     return unsafe unsafeBitCast(symbol, to: Entry.self)

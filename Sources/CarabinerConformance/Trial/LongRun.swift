@@ -6,7 +6,7 @@ struct LongRun {
   /// which the thread waits for a processor does not count: a busy machine does not make a check look at fewer calls.
   static let usualLimit = Duration.seconds(30)
 
-  /// The most that the wait for a processor may extend a run, as a multiple of its limit.
+  /// The maximum extension of a run for waits for a processor, as a multiple of its limit.
   private static let maximumExtension = 3
 
   private let trial: InterceptorTrial
@@ -34,7 +34,8 @@ struct LongRun {
     var calls = 0
     while calls < count {
       if ContinuousClock.now >= deadline {
-        // The kernel may not report it any more. And all runs of a check have a time limit together.
+        // The counter of the kernel may be missing, which gives 0. The extension is limited, because all runs of a check share its
+        // time limit.
         let waited = max(PatientClock.queueTime, queueTime) - queueTime
         deadline = start + limit + min(.nanoseconds(Int64(clamping: waited)), limit * Self.maximumExtension)
         guard ContinuousClock.now < deadline else { break }
@@ -47,7 +48,7 @@ struct LongRun {
     return calls
   }
 
-  /// Removes data that the test host keeps for other checks and that does not count.
+  /// Removes data that the test host keeps for other checks, so that it does not count as growth.
   private func forget() {
     trial.testHost.state.withLock { state in
       state.logged = []

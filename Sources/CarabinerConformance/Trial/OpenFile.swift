@@ -35,7 +35,7 @@ struct OpenFile: Sendable, Hashable {
 
 /// The names in a folder, which may be one of `/proc`.
 enum FolderNames {
-  /// Without `.` and `..`, and without the descriptor that reads them; none if the folder cannot be read.
+  /// The names without `.`, `..` and the descriptor that reads them; empty if the folder cannot be read.
   static func list(_ folder: String) -> [String] {
     guard let stream = unsafe opendir(folder) else { return [] }
     defer { unsafe closedir(stream) }

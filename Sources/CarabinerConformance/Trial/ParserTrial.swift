@@ -62,7 +62,7 @@ struct ParserTrial {
         body: [0x81, 0xA4, 0x64, 0x61, 0x74, 0x61, 0x82, 0xA1, 0x61, 0x01, 0xA1, 0x74, 0xA2, 0xC3, 0xA9])
     }
 
-  /// Lengths in front of a frame, of either order of bytes, whose sum with that of its head is beyond 32 or 64 bits.
+  /// Length prefixes of frames in both byte orders. Added to the length of the frame's head, they overflow 32 or 64 bits.
   private static let lengths: [[UInt8]] = [4, 8].flatMap { size in
     [0xFF, 0xFC, 0xFA, 0xF0].flatMap { last in
       let length = Array(repeating: UInt8(0xFF), count: size - 1) + [UInt8(last)]
@@ -84,7 +84,8 @@ struct ParserTrial {
     }
   }()
 
-  /// Bodies that announce more than they have: in binary formats alone and as a member of `data`, in others as the length of a frame.
+  /// Bodies that announce more bytes than they have. In binary formats, the announcement is alone or the value of `data`. In other
+  /// formats, it is the length of a frame.
   var announcing: [Exchange] {
     let prefixes: [String: [UInt8]] = [
       "application/cbor": [0xA1, 0x64, 0x64, 0x61, 0x74, 0x61], "application/msgpack": [0x81, 0xA4, 0x64, 0x61, 0x74, 0x61],
@@ -103,7 +104,7 @@ struct ParserTrial {
   }
 
   static let foreignWord = "word\u{1F600}\u{E9}"
-  /// Texts that parsers of other content types may take.
+  /// Bodies in formats that parsers of other content types may accept.
   private static let plainBodies = [
     "a,b\n1,\"x, y\"\n\(foreignWord),2\n", json, "a=1\nb=\(foreignWord)\n", "a: 1\nb: \(foreignWord)\n\n",
     "<a b=\"1\">\(foreignWord)</a>", "1 2 3\n",
@@ -144,8 +145,8 @@ struct ParserTrial {
     return exchanges
   }
 
-  /// Reads bodies with long texts in other languages, and reports whether each has results as one with a short text has. The test host takes
-  /// only JSON objects.
+  /// Parses bodies with long texts of multi-byte characters, and calls `judge` with whether each has results. The test host accepts
+  /// only valid JSON, so a result with a cut character is lost.
   func everyLongText(_ judge: (_ hasResults: Bool) -> Void) throws {
     try everyBody(of: ["own"]) { body, exchange, travel in
       let short = String(decoding: body, as: UTF8.self)
@@ -198,7 +199,7 @@ struct ParserTrial {
           $0.isMalformed = sample.type == "own"
         }
       }
-      // If a parser makes no result of the valid body, invalid ones prove nothing. Some read subscriptions only.
+      // If a parser makes no result of the valid body, this sample is left out. Some parsers read only subscriptions.
       if read(exchange([sample.body])).elements.isEmpty {
         operation.type = UInt32(CRB_OPERATION_SUBSCRIPTION)
         guard !read(exchange([sample.body])).elements.isEmpty else { continue }

@@ -12,7 +12,7 @@ enum PatientClock {
     return wall > inQueue ? wall - inQueue : 0
   }
 
-  /// For how many nanoseconds this thread has waited for a processor; 0 if the kernel does not report it.
+  /// The time for which this thread has waited for a processor, in nanoseconds; 0 if the kernel does not report it.
   static var queueTime: UInt64 {
     let numbers = ProcessState.text(of: "/proc/thread-self/schedstat")?.split { $0 == " " || $0 == "\n" } ?? []
     return numbers.count > 1 ? UInt64(numbers[1]) ?? 0 : 0

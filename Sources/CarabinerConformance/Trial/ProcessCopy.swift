@@ -1,7 +1,7 @@
 internal import CTestHost
 internal import Glibc
 
-/// Copies of this process, in which a plugin may do what would spoil the rest of a check.
+/// Copies of this process (fork), for actions of a plugin that would disturb the rest of a check.
 enum ProcessCopy {
   private static let maximumSeconds: UInt32 = 20
 

@@ -35,7 +35,7 @@ struct ProcessSnapshot: Sendable {
 
   /// The differences, for messages.
   ///
-  /// - Parameter declared: The capabilities of the note: what a plugin says that it changes is not reported.
+  /// - Parameter declared: The capabilities of the note. Declared changes are not reported.
   func differences(from before: ProcessSnapshot, declared: Set<String> = []) -> [String] {
     var found: [String] = []
     for name in Set(facts.keys).union(before.facts.keys).sorted() where !Self.isExcused(name, by: declared) {

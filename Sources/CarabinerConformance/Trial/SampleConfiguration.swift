@@ -13,7 +13,7 @@ enum SampleConfiguration {
     return value.object == nil ? "{}" : value.serializedText
   }
 
-  /// The sample, with a secret in the members at the top that are named like one; nil if there is none.
+  /// The sample with a secret in each top-level member whose name suggests a secret; nil if there is no such member.
   static func with(secret: String, for schema: String?) -> String? {
     guard let schema, let json = try? JSONValue(parsing: schema), let properties = json["properties"]?.object,
       var object = (try? JSONValue(parsing: text(for: schema)))?.object
@@ -21,7 +21,7 @@ enum SampleConfiguration {
     let names = properties.members.map(\.key).filter { name in
       properties[name]?["type"]?.string == "string"
         && ["token", "secret", "password", "apikey", "api-key"].contains { name.lowercased().contains($0) }
-        // The place of a service that gives tokens is not a secret, nor is the name of the header or cookie that has one.
+        // The URL of a service for tokens is not a secret, nor is the name of a header or cookie with one.
         && !["url", "uri", "endpoint", "header", "cookie", "name"].contains { name.lowercased().hasSuffix($0) }
     }
     for name in names { object[name] = .string(secret) }
@@ -56,7 +56,7 @@ enum SampleConfiguration {
   }
 
   private static func text(_ schema: JSONValue) -> String {
-    // Many texts are URLs, and a URL is a valid text elsewhere, too.
+    // A URL, because many members require one, and it is also valid where any text is allowed.
     let text = "http://127.0.0.1:9/sample"
     let most = min(max(schema["maxLength"]?.int ?? 1024, 0), 1024)
     let least = min(max(schema["minLength"]?.int ?? 0, 0), 65536)

@@ -24,7 +24,7 @@ struct SecretSearch {
   }
 
   private static let window = 8
-  /// By eight bytes of a form: the name of the secret, and the form.
+  /// For each form, the name of the secret by each sequence of eight bytes in it.
   private var known: [[UInt64: String]] = View.allCases.map { _ in [:] }
 
   /// Adds a secret under a name.

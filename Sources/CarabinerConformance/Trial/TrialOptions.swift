@@ -20,7 +20,7 @@ package struct TrialOptions: Sendable {
   /// Whether a worker needs all layers of its confinement.
   package var confinement = Confinement.strict
 
-  /// Whether pending hooks are not waited for long, because several checks have found some that nothing resumes.
+  /// Whether waits for pending hooks are short, because several checks have found hooks that are never resumed.
   package var isImpatient = false
   /// Whether the child keeps a trace.
   package var isTraced = false

@@ -1,12 +1,12 @@
 internal import CTestHost
 
-/// Time in which each look at a clock is seconds after the one before, so that every call of a plugin is slow.
+/// Clocks that advance by seconds with each reading, so that every call of a plugin appears slow.
 struct WarpedTime {
   private let stage: StageHooks
 
   init(_ stage: StageHooks) { self.stage = stage }
 
-  /// Runs work while the clocks of the plugin and of the host pass quickly.
+  /// Runs work with such clocks for the plugin and the host.
   func run(_ work: () -> Void) {
     if PluginWorker.current == nil, let code = unsafe stage.code { unsafe CTestHost_watchClocks(code) }
     CTestHost_warpClocks(1)

@@ -9,8 +9,8 @@ internal import Synchronization
 
 /// The plugin under test in a worker. This process is its host.
 ///
-/// The test host calls the functions of this type as it calls those of a plugin in its process: they cross to the worker. The functions
-/// of the host that the plugin calls there come back as questions, and are judged by the test host in their order.
+/// The test host calls the functions of this type like those of a plugin in its process, and they run in the worker. If the plugin
+/// calls a function of the host there, the call comes back as a question. The test host judges the questions in their order.
 final class PluginWorker: Sendable {
   /// The end of a test with a worker.
   struct End {
@@ -20,12 +20,12 @@ final class PluginWorker: Sendable {
     let text: String?
   }
 
-  /// A message may have half of it.
+  /// The size of the shared memory in bytes. A message may have half of it.
   private static let arenaBytes = 512 << 20
   private static let memoryBytes = 1 << 30
-  /// How many given up hooks keep their messages in one lane.
+  /// The maximum number of abandoned hooks whose messages are kept in one lane.
   private static let maximumAbandoned = 64
-  /// How long the answer of a resumed hook may take, on a machine with other work.
+  /// The time limit for the answer of a resumed hook. It is generous for busy machines.
   private static let patience = Duration.seconds(60)
 
   private let worker: WatchedWorker
@@ -117,7 +117,7 @@ final class PluginWorker: Sendable {
 
   private func unlessEnded<Value>(_ body: () throws -> Value) -> Value {
     do { return try body() } catch {
-      // An operation fails only if the worker has ended, or will have ended in a moment.
+      // An operation fails only if the worker has ended or is about to end.
       while worker.end == nil { usleep(1000) }
       Self.endAs(worker)
     }
@@ -170,7 +170,7 @@ final class PluginWorker: Sendable {
     unsafe UnsafeMutableRawPointer(bitPattern: UInt(handle))
   }
 
-  /// Chooses the lane of the next hook. Hooks of one instance that runs alone share a lane, like those of one call.
+  /// Chooses the lane of the next hook. The hooks of one call share a lane, as do those of a SERIAL instance.
   private func begin(_ handle: crb_call, _ kind: StageKind, _ instance: UInt32) -> Int {
     let changesThreads = testHost.state.withLock { $0.calls[handle]?.changesThreads ?? false }
     return calls.state.withLock { state in
@@ -195,7 +195,7 @@ final class PluginWorker: Sendable {
     }
   }
 
-  /// The edits of an answer are those that the test host has heard of.
+  /// Checks that the elements in an answer are those that the test host has staged.
   private func compare(_ answer: WatchedAnswer, _ handle: crb_call, _ hook: Hook) {
     guard answer.failure == nil else { return }
     let staged = testHost.state.withLock { state -> [Staged.Element]? in

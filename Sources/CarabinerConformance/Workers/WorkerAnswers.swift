@@ -21,7 +21,7 @@ internal import CarabinerWorkers
     switch question.subject {
     case .use(let function):
       testHost.speak(for: question.number, isOwn: question.isOwn) { status(of: function, question) }
-    // The test host has judged these before, as functions.
+    // The test host has already judged these calls as functions.
     case .part, .log: Status.ok
     case .key(let key): note(key, question)
     case .fetch: WorkerServiceAnswers(worker, question).fetch()

@@ -25,11 +25,11 @@ final class WorkerCalls: Sendable {
 
   struct State: Sendable {
     var visits: [crb_call: Visit] = [:]
-    /// The tokens of the worker, with those of the test host.
+    /// The token of the test host for each token of the worker.
     var tokens: [UInt64: (call: crb_call, token: crb_token)] = [:]
     /// The last token of the test host for each call.
     var suspended: [crb_call: crb_token] = [:]
-    /// The keys of the worker, with those of the test host.
+    /// The key of the test host for each key of the worker.
     var keys: [UInt32: crb_key] = [:]
     var lastInstance: UInt32 = 0
     /// The first failure of the harness.
@@ -56,7 +56,7 @@ final class WorkerCalls: Sendable {
     }
   }
 
-  /// Notes a token of the test host for a call; the one of the worker follows.
+  /// Notes a token of the test host for a call. The token of the worker is noted later.
   func note(suspended handle: crb_call, _ token: crb_token) { state.withLock { $0.suspended[handle] = token } }
 
   func note(token: UInt64, of handle: crb_call) {
@@ -67,14 +67,14 @@ final class WorkerCalls: Sendable {
     }
   }
 
-  /// More tokens are forgotten, with an old one among them.
+  /// The maximum number of tokens. If it is reached, all are forgotten.
   private static let maximumTokens = 1 << 20
 
   /// Resumes a token of the worker.
   func resume(_ token: UInt64, with body: (crb_token) -> crb_status) -> crb_status {
     guard let known = state.withLock({ $0.tokens[token] }) else { return body(0) }
     let isArmed = TestHost.current.state.withLock { $0.tokens[known.token] != nil }
-    // Before the token is resumed, because then the call goes on.
+    // Set before the token is resumed, because the call continues at once.
     if isArmed { state.withLock { $0.visits[known.call]?.wasResumed = true } }
     let status = body(known.token)
     if isArmed, status != Status.ok { state.withLock { $0.visits[known.call]?.wasResumed = false } }

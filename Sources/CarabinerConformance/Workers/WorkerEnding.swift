@@ -3,7 +3,7 @@ internal import Glibc
 
 /// The end of a process that has a worker.
 enum WorkerEnding {
-  /// Ends the launchers of this process, and waits for that: no process may be left.
+  /// Ends the launchers of this process, and waits until they have ended, so that no process is left.
   static func endLaunchers() { WorkerLauncher.endAll(within: .seconds(5)) }
 
   /// Ends this process by a signal.
@@ -14,7 +14,7 @@ enum WorkerEnding {
     unsafe sigaddset(&all, signal)
     unsafe pthread_sigmask(SIG_UNBLOCK, &all, nil)
     kill(getpid(), signal)
-    // A signal that ends no process.
+    // The signal did not end the process.
     _exit(128 + signal)
   }
 }

@@ -104,7 +104,7 @@ extension Check {
       }
     })
 
-  /// Gives a stage headers that no host gives it, because it has not declared them.
+  /// Finds a stage that reads headers without declaring them. A host never gives it headers, so the check does.
   private static func findUndeclaredHeaders(_ trial: InterceptorTrial, _ stage: StageHooks, _ place: String) throws {
     guard stage.kind == .http || stage.kind == .parsing, !stage.needs.contains(.headers) else { return }
     func answers(_ type: String, _ status: UInt32, hasHeaders: Bool) throws -> [String] {
@@ -124,7 +124,7 @@ extension Check {
       for status: UInt32 in [200, 503] {
         let without = try answers(type, status, hasHeaders: false)
         let with = try answers(type, status, hasHeaders: true)
-        // Answers that change without a reason prove nothing.
+        // The comparison is valid only if equal inputs give equal answers.
         guard with != without, try answers(type, status, hasHeaders: false) == without,
           try answers(type, status, hasHeaders: true) == with
         else { continue }
@@ -186,7 +186,7 @@ extension Check {
         trial.notes.expect(
           unsafe instance.extension(id) == nil, "it has a table for \(id.prefix(40).debugDescription)", at: trial.interceptor.id)
       }
-      // A plugin's own extension ids are texts in its file.
+      // The ids of a plugin's extensions are in its file as texts.
       for id in ExtensionIDs.candidates(in: trial.bytes) where unsafe instance.extension(id) != nil {
         for changed in [id + "0", id + " ", id + "x", " " + id, String(id.dropLast()), id.uppercased() + "\n"] {
           trial.notes.expect(

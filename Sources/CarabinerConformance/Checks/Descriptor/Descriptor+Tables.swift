@@ -44,7 +44,7 @@ extension Check {
 
 /// Checks tables slot by slot.
 private struct TableReview {
-  /// Larger than any table.
+  /// The maximum size of a valid table, in bytes.
   private static let maximumSize: UInt32 = 4096
 
   let notes: TrialNotes

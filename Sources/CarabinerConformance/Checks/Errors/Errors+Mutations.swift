@@ -45,7 +45,7 @@ extension Check {
       }
     })
 
-  /// Looks at the keys by which a server finds that it has run a mutation already.
+  /// Checks that attempts of one mutation have the same idempotency key, and different nonces.
   private static func keepsKey(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance) {
     var settings = ExchangeRunner.Settings()
     settings.forcedRetries = 3

@@ -100,7 +100,8 @@ extension Check {
       for stage in trial.stages { hidesTexts(trial, stage, instance) }
     })
 
-  /// Sends messages with a credential, also after characters that change their length in lower case.
+  /// Sends error messages that contain a credential. Some have characters before it whose UTF-8 length changes in lower case, which
+  /// shifts offsets.
   private static func hidesTexts(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance) {
     let credential = "zqq7w8e9r0t1"
     func message(_ text: String) -> String? {
@@ -109,7 +110,7 @@ extension Check {
         $0.chunks = []
         $0.ending = .error(ErrorSample(message: text))
       }
-      // A stage that refuses the call, or sends it again, leaves no message.
+      // No message, if the stage refuses the call or retries it.
       guard let step = trial.travel([exchange], stage, instance)[0].steps(of: .onError).last else { return nil }
       return step.verdict == Verdict.continue ? text : step.verdict == Verdict.fail ? step.staged.failure?.message : nil
     }
@@ -160,7 +161,7 @@ extension Check {
           for interval in intervals.prefix(trial.options.effort < 1 ? 1 : 3) {
             trial.testHost.state.withLock { $0.faults.fail(slot, with: status, every: interval) }
             FlightRecord.note("\(slot.rawValue) answers \(status)", inHook: false)
-            // A refused creation is a legal answer, too.
+            // A plugin may also refuse to create an instance.
             do { try trial.exercise() } catch is TrialNotes.Skip {}
             trial.testHost.state.withLock { $0.faults.clear() }
           }

@@ -68,7 +68,7 @@ extension Check {
 }
 
 extension Check {
-  /// Compares what leaves a stage after an attempt that broke off with what leaves it without one.
+  /// Compares the output of a stage after a broken attempt with its output without one.
   private static func separatesAttempts(_ trial: InterceptorTrial) throws {
     guard !trial.options.capabilities.contains("varies") else { return }
     for stage in trial.stages where stage.kind != .cache {
@@ -80,7 +80,7 @@ extension Check {
           settings.earlierAttempts = earlier
           settings.maximumRetries = UInt32(earlier.count)
           let whole = trial.travel([exchange], stage, instance, settings)[0]
-          // Something has left the stage, which ends the attempts.
+          // The stage has forwarded something of the broken attempt, so no further attempt follows.
           guard whole.attempts.count > earlier.count else { return nil }
           let passage = whole.lastAttempt
           return stage.kind == .http ? [passage.body(of: exchange) ?? []] : passage.elements.map(\.bytes)
@@ -94,7 +94,7 @@ extension Check {
     }
   }
 
-  /// Compares the fields of a request with those that it gets after an attempt with another body, which may be a hash alone.
+  /// Compares the header fields of a request with those after an earlier attempt with another body, such as only a hash.
   private static func readsEachBody(_ trial: InterceptorTrial) throws {
     guard !trial.options.capabilities.contains("varies") else { return }
     func request(_ body: String) -> Exchange {
@@ -120,7 +120,7 @@ extension Check {
     }
   }
 
-  /// Attempts that broke off before a result was delivered, and the ones after them.
+  /// Pairs of an attempt that breaks off before a result is delivered, and the attempt after it.
   private static func brokenAttempts(_ trial: InterceptorTrial, _ stage: StageHooks) -> [(Exchange, Exchange)] {
     func broken(_ exchange: Exchange, _ change: (inout Exchange) -> Void = { _ in }) -> (Exchange, Exchange) {
       var earlier = exchange
@@ -131,7 +131,7 @@ extension Check {
     }
     switch stage.kind {
     case .parsing:
-      // A third, and a piece from which no result can come.
+      // The broken attempt has a third of the chunks, or one chunk, which is too short for a result.
       return ParserTrial(trial).inPieces.flatMap { whole in
         [whole.chunks.count / 3, 1].map { count in broken(whole) { $0.chunks = Array($0.chunks.prefix(count)) } }
       }
@@ -140,7 +140,7 @@ extension Check {
       let body = Array("{\"data\":{\"list\":\(JSONValue.array(phrases.map(JSONValue.string)).serializedText)}}".utf8)
       let whole = Exchange("a body") { $0.chunks = body.pieces(of: 40) }
       let starts = phrases.flatMap { phrase in [1, 2, 4].map { Array(Array(phrase.utf8).dropLast($0)) } }
-      // Bodies that together are longer than a limit for one of them.
+      // Long bodies, so that two attempts together exceed a limit for one body.
       let long = [60 << 10, 700 << 10, 6 << 20].map { count in
         broken(Exchange("a body of \(count) bytes") { $0.chunks = [[UInt8](repeating: UInt8(ascii: " "), count: count)] })
       }

@@ -221,7 +221,7 @@ extension Check {
       example: "static char token[256];                 /* filled in create() */",
       remedy: "struct instance { char token[256]; };    /* *inst = calloc(1, sizeof(struct instance)); */"),
     .interceptor { trial in
-      // A signature with the time may be the same twice and differ a second later.
+      // For example, a signature with the time is the same twice in a second, and differs in the next.
       guard !trial.options.capabilities.contains("varies") else { throw TrialNotes.Skip("it declares that its answers vary") }
       trial.testHost.state.withLock { $0.isGuarded = false }
       let variants = ConfigurationVariants.texts(for: trial.interceptor.configurationSchema, count: 16, seed: trial.options.seed)
@@ -243,7 +243,7 @@ extension Check {
           return hash(prints(instance))
         }
       }
-      // These come first: a library may keep what its first instance was given.
+      // These answers come first, because a library may keep the configuration of its first instance.
       let firstAnswers =
         PluginWorker.current == nil && !trial.testHost.timers.hasThread
         ? (others.prefix(8) + [trial.configuration]).map { ($0, first($0), first($0)) } : []
@@ -266,7 +266,7 @@ extension Check {
           guard let later = try? trial.instance(configuration), let last = try? trial.instance(configuration) else { continue }
           defer { for instance in [later, last] { instance.destroy() } }
           let answers = [hash(prints(later)), hash(prints(last))]
-          // Two that differ are of a plugin whose answers vary with this configuration.
+          // If the two answers differ, the plugin's answers vary with this configuration, and nothing is compared.
           trial.notes.expect(
             answers[0] == answer || answers[0] != answers[1],
             "an instance with the configuration \(configuration.prefix(120)) answers differently when it is not the first instance of the process",

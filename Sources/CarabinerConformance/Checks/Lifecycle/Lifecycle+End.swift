@@ -132,7 +132,7 @@ extension Check {
     ),
     timeLimit: .seconds(10), endsOrderly: true,
     .interceptor { trial in
-      // Another interceptor of the library was the last one.
+      // The check may have run before, for another interceptor of the library.
       trial.testHost.endingThread.store(0, ordering: .relaxed)
       for _ in 0..<3 {
         let instance = try trial.instance()
@@ -175,7 +175,7 @@ extension Check {
       }
       let first = try round()
       let second = try round()
-      // An array of static objects is registered like a function, once.
+      // C++ registers the destructor of an array of static objects like a function, once.
       let isOfObjects = first.objects > 0 && second.handlers == 0
       if first.handlers + second.handlers > 0, !isOfObjects {
         trial.notes.fail(

@@ -67,7 +67,7 @@ extension Check {
           trial.testHost.state.withLock { $0.faults.clear() }
         }
       }
-      // Without limits now.
+      // The limits are removed now.
       for stage in able {
         for passage in trial.travel([Exchange("a query after all limits")], stage, instance) {
           trial.notes.expect(

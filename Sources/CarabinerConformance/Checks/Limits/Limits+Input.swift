@@ -173,7 +173,7 @@ extension Check {
 }
 
 extension Check {
-  /// Everything that a plugin may log, longer than its buffer.
+  /// Exchanges whose loggable texts are longer than a plugin's buffer.
   private static func longTexts(_ count: Int) -> [Exchange] {
     let long = String(String(repeating: "long ", count: count / 5 + 1).prefix(count - 1)) + "x"
     let name = String(repeating: "N", count: count)

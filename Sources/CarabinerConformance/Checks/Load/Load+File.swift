@@ -104,8 +104,8 @@ extension Check {
         let reason = unsafe dlerror().map { unsafe String(cString: $0) } ?? "no reason given"
         return trial.notes.fail("the dynamic linker refuses it: \(reason.replacingPrefix("\(trial.path): "))")
       }
-      // The linker also takes names from the libraries of this program. A look by way of the plugin's handle sees only what it needs. A
-      // name with a version is in the library that is listed with the version.
+      // The linker also resolves names from the libraries of this program. `dlsym` with the plugin's handle searches only the
+      // libraries that the plugin needs. A versioned symbol is skipped, because its version names its library.
       for symbol in try SharedObject(trial.bytes).symbols
       where !symbol.isDefined && symbol.binding == SharedObject.Binding.global && symbol.version == nil {
         guard unsafe dlsym(handle, symbol.name) == nil else { continue }

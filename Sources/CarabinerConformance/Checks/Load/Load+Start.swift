@@ -21,7 +21,7 @@ extension Check {
         """,
       remedy: "Do it in init(), or better in create() if it belongs to an instance, and undo it in destroy()."),
     .loading { trial in
-      // The test host acquires its own resources now; libc takes a signal when it starts its first thread.
+      // The test host acquires its own resources now. For example, libc reserves a signal when it starts its first thread.
       TestHostThread {}.join()
       let host = unsafe TestHostTable.make(for: "laboratory")
       TestHost.current.enter("")
@@ -153,7 +153,7 @@ extension LoadingTrial {
     var waiting = try SharedObject(bytes).needed
     while let name = waiting.popLast() {
       guard found.insert(LibraryList.fileName(name)).inserted, let path = paths[LibraryList.fileName(name)] else { continue }
-      // A library that cannot be read again needs nothing that is known.
+      // A library that cannot be read counts as one without dependencies.
       let bytes = (try? BoundedFile.bytes(at: path, maximumBytes: Self.maximumLibraryBytes)) ?? []
       waiting += (try? SharedObject(bytes).needed) ?? []
     }

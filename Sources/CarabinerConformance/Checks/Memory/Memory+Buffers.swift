@@ -59,7 +59,7 @@ extension Check {
     }
   }
 
-  /// Sends equal calls of which both miss a cache before one of them writes to it.
+  /// Sends two equal calls, the second one inside of the first. Both miss the cache, so the entry is written twice.
   private static func replaceEntries(_ trial: InterceptorTrial) throws {
     guard let stage = trial.stages.first(where: { $0.kind == .cache }) else { return }
     let instance = try trial.instance()
@@ -69,7 +69,7 @@ extension Check {
       var settings = ExchangeRunner.Settings()
       settings.aroundHooks = { isBefore, hook in
         guard !isBefore, hook == .onRead, !isInside.exchange(true, ordering: .relaxed) else { return }
-        // One that waits for the first call is cancelled.
+        // The inner call may wait for the outer one. It is cancelled then, because it would never end.
         var inner = ExchangeRunner.Settings()
         inner.schedule = Schedule(beforeReturn: [], afterReturn: [.cancel])
         _ = trial.travel([exchange], stage, instance, inner)
@@ -115,7 +115,7 @@ extension Check {
 }
 
 extension Check {
-  /// Asks a cache for what it has just stored, until it has removed its first entries.
+  /// Reads each entry back just after it was stored, for so many entries that a cache evicts the first ones.
   private static func answerFromCache(_ trial: InterceptorTrial) throws {
     guard let stage = trial.stages.first(where: { $0.kind == .cache }) else { return }
     let instance = try trial.instance()

@@ -32,7 +32,7 @@ extension Check {
         // Caches often have a limit in bytes.
         let (padding, allowed) = stage.kind == .cache ? (String(repeating: "x", count: 1024), cacheBytes) : ("", 0)
         var number = 0
-        // A leak of every call is the subject of ME09.
+        // ME09 reports a leak of every call.
         guard !trial.leaks(exchange(0, names, padding), stage, instance) else { continue }
         let growth = (0..<4).map { _ in
           heapGrowth(trial, stage, instance, calls: quarter, until: deadline) {
@@ -44,13 +44,14 @@ extension Check {
         guard perCall >= 16, growth.reduce(0, +) >= allowed, ContinuousClock.now < deadline else { continue }
         let text = "it keeps \(Int(perCall)) bytes for each new request, after \(number) different ones, without a limit"
         let place = "\(trial.interceptor.id) \(stage.kind.rawValue)"
-        // With fewer calls a limit may not be reached.
+        // With fewer calls, the plugin may not have reached a limit that it has.
         if trial.options.effort < 1 { trial.notes.warn(text, at: place) } else { trial.notes.fail(text, at: place) }
       }
       for stage in trial.stages where stage.kind == .cache { try fillAndReplace(trial, stage) }
     })
 
-  /// Fills a cache with large results, and then looks for memory that is left of the entries that further results replace.
+  /// Fills a cache with large results. Then further results replace entries, and memory of the replaced entries that stays is a
+  /// leak.
   private static func fillAndReplace(_ trial: InterceptorTrial, _ stage: StageHooks) throws {
     let instance = try trial.instance()
     defer { instance.destroy() }
@@ -65,11 +66,11 @@ extension Check {
       }
       return Double(growth) / Double(calls)
     }
-    // As above, a leak of every call is the subject of ME09.
+    // ME09 reports a leak of every call.
     guard !trial.leaks(exchange(0, [], ""), stage, instance) else { return }
     _ = leftOfEach(cacheBytes / resultBytes * 11 / 10)
     let left = (0..<3).map { _ in leftOfEach(300) }.min() ?? 0
-    // A cache without a limit was found before.
+    // The first part of the check reports a cache without a limit.
     guard left >= 16, left < Double(resultBytes) / 2, ContinuousClock.now < deadline else { return }
     trial.notes.fail(
       "it keeps \(Int(left)) bytes of each entry that a new one replaces", at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
@@ -77,12 +78,12 @@ extension Check {
 
   /// The bytes that a cache may keep.
   private static let cacheBytes = 64 << 20
-  /// The bytes of a result, so that some thousand of them fill each cache.
+  /// The bytes of a result. Some thousand results of this size fill each cache.
   private static let resultBytes = 32 << 10
-  /// The time after which a part of the check ends without a finding.
+  /// The time limit of each part of the check, which then has no finding.
   private static let maximumTime = Duration.seconds(30)
 
-  /// The bytes that the heap has grown by after calls with different exchanges. Calls end at the deadline.
+  /// The growth of the heap in bytes after calls with different exchanges. No call begins after the deadline.
   private static func heapGrowth(
     _ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance, calls: Int,
     until deadline: ContinuousClock.Instant, _ next: () -> Exchange
@@ -125,7 +126,7 @@ extension InterceptorTrial {
     return min(pass(), pass()) >= 200 * 16
   }
 
-  /// Removes data that the test host keeps for other checks and that does not count.
+  /// Removes data that the test host keeps for other checks, so that it does not count as growth.
   func forgetTexts() {
     testHost.state.withLock { state in
       state.logged = []

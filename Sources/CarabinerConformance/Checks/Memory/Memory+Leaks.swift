@@ -28,7 +28,7 @@ extension Check {
         let share = max(count / kinds.count, 100)
         for (exchange, settings) in kinds {
           var deadline = ContinuousClock.now + .seconds(4)
-          /// The growth for each call; nil if the time was over after a few calls.
+          /// The growth of the heap for each call, in bytes; nil if the time allowed only a few calls.
           func pass(_ count: Int) -> Double? {
             trial.forgetTexts()
             let before = CTestHost_heapInUse()
@@ -42,9 +42,9 @@ extension Check {
             return calls > 20 ? Double(Int(CTestHost_heapInUse()) - Int(before)) / Double(calls) : nil
           }
           _ = pass(share / 5)
-          // The test host itself allocates at times, so a leak is one that shows each time.
+          // The test host itself allocates at times. So only a growth in each pass counts as a leak.
           guard [pass(share * 2 / 5), pass(share * 2 / 5)].compactMap(\.self).min() ?? 0 >= 16 else { continue }
-          // Pools of a language's run time grow for a while; the last pass is longer than that.
+          // Memory pools of a language runtime grow for a while. The last pass is longer than that.
           deadline = .now + .seconds(4)
           let perCall = [pass(share), pass(share), pass(share * 4)].compactMap(\.self).min() ?? 0
           trial.notes.expect(perCall < 16, "each call leaks \(Int(perCall)) bytes: \(exchange.name)", at: place)
@@ -55,12 +55,12 @@ extension Check {
 }
 
 extension Check {
-  /// Looks for memory that calls of one less usual kind leave.
+  /// Looks for a leak of each call of one unusual kind.
   private static func findRareLeaks(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance, _ place: String)
   {
     let deadline = ContinuousClock.now + .seconds(6)
     for exchange in Exchange.varied(trial.words) where ContinuousClock.now < deadline {
-      /// The growth for each call; zero if the time was over after a few calls.
+      /// The growth of the heap for each call, in bytes; zero if the time allowed less than half of the calls.
       func growth(_ count: Int, limit: Duration = .seconds(2)) -> Int {
         trial.forgetTexts()
         let before = CTestHost_heapInUse()
@@ -75,7 +75,7 @@ extension Check {
         return calls > count / 2 ? (Int(CTestHost_heapInUse()) - Int(before)) / calls : 0
       }
       _ = growth(10)
-      // Allocators keep some kilobytes, so a leak is one that shows in thousands of calls.
+      // Allocators keep some kilobytes. So only a growth over thousands of calls counts as a leak.
       guard growth(10) >= 16, growth(20) >= 16, growth(100) >= 16, growth(500) >= 16 else { continue }
       let left = growth(4000, limit: .seconds(10))
       if left >= 16 { trial.notes.fail("each call leaks \(left) bytes: \(exchange.name)", at: place) }
@@ -156,7 +156,7 @@ extension Check {
       }
     })
 
-  /// Looks for a leak of every call, before the calls use up what there is.
+  /// Looks for a leak of every call with few calls, before the leak uses up all descriptors or thread keys.
   private static func findEarly(_ trial: InterceptorTrial, _ run: LongRun, _ place: String) {
     let calls = Exchange.usual.count * 6
     var states = [ProcessState.now]
@@ -170,7 +170,7 @@ extension Check {
     }
   }
 
-  /// Sends values that no call had before, which must not become names of baggage keys.
+  /// Sends new values in headers and names. They must not become names of baggage keys.
   private static func findNewKeys(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance, _ place: String) {
     let calls = 60
     let before = trial.testHost.state.withLock { $0.keys.count }
@@ -202,6 +202,6 @@ extension Check {
     }
   }
 
-  /// How many baggage keys may be new after the first calls: some hooks run late.
+  /// How many baggage keys may be new after the first calls, because some hooks first run later.
   private static let maximumNewKeys = 4
 }

@@ -31,7 +31,7 @@ extension Check {
         trial.testHost.collectTouches(at: trial.interceptor.id)
       }
       try cancelsWhileRunning(trial)
-      // The first of two instances must leave the memory that both share.
+      // The first of two instances must not free memory that both share.
       let (first, second) = (try trial.instance(), try trial.instance())
       for instance in [first, second] { for stage in trial.stages { _ = trial.travel(Exchange.usual, stage, instance) } }
       first.destroy()
@@ -43,14 +43,14 @@ extension Check {
       instance.drain()
       instance.destroy()
       trial.testHost.collectTouches(at: "\(trial.interceptor.id) destroy")
-      // Services may call back for what was asked before.
+      // Services may call back for requests that were made before destroy().
       trial.testHost.timers.doHeld()
       trial.testHost.collectTouches(at: "\(trial.interceptor.id), in a callback after destroy()")
     })
 }
 
 extension Check {
-  /// Cancels calls when a hook has begun to read its event, and timers when they have begun.
+  /// Cancels calls while a hook reads its event, and timers that have just begun.
   private static func cancelsWhileRunning(_ trial: InterceptorTrial) throws {
     let page = Exchange("an error page in two chunks") {
       $0.head.status = 503
@@ -107,6 +107,6 @@ extension Check {
       }
     })
 
-  /// So many of these bytes in a row are not a coincidence.
+  /// The number of such bytes in a row that counts as unwritten memory. Fewer may be a coincidence.
   private static let leastUnwritten = 4
 }

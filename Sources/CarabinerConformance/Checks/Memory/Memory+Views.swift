@@ -16,7 +16,7 @@ extension Check {
     .interceptor { trial in
       let exchanges = Exchange.usual + Exchange.varied(trial.words) + ParserTrial(trial).inPieces
       try trial.exercise(exchanges)
-      // A view begins where a page begins, so that the byte in front of it is found.
+      // Views now begin at the start of a page, so that a read before a view is detected.
       CTestHost_placeRegions(1)
       defer { CTestHost_placeRegions(0) }
       try trial.exercise(exchanges)
@@ -56,7 +56,7 @@ extension Check {
         WarpedTime(stage).run { _ = trial.travel(Exchange.usual, stage, instance) }
         instance.destroy()
       }
-      // A view that is kept in the instance may be used much later.
+      // An instance may keep a view and use it much later.
       let instance = try trial.instance()
       defer { instance.destroy() }
       for stage in trial.stages { LongRun(trial, stage, instance).run(trial.options.times(5000, atLeast: 2500)) }

@@ -41,7 +41,7 @@ extension Check {
             "its hooks allocate \(Double(clock.allocations) / Double(max(clock.hooks, 1))) times each, although they change nothing",
             at: place)
         }
-        // The best of several batches counts, because other load of the machine does not slow all of them.
+        // The best of several batches counts, because other load of the machine slows only some batches.
         var slow = UInt64.max
         for _ in 0..<40 where slow > 200_000 {
           let clock = HookClock()
@@ -115,7 +115,7 @@ extension Check {
       }
       for stage in trial.stages where stage.seesChunks {
         let types = stage.kind == .parsing ? ParserTrial(trial).acceptedTypes.map(Optional.some) : [nil]
-        // Of one text, and of JSON that does not end before the last chunk.
+        // Chunks of plain text, and chunks of a JSON string that ends in the last chunk.
         for (type, opening) in types.flatMap({ [($0, ""), ($0, #"{"data":{"text":""#)] }) {
           compare(trial, stage, instance, "a body in chunks", 256) { chunks in
             Exchange("a body in \(chunks) chunks") { exchange in
@@ -130,7 +130,7 @@ extension Check {
       }
     })
 
-  /// Compares the times of an exchange of one size and of sixteen times the size.
+  /// Compares the time for an exchange of one size with that of 16 times the size.
   private static func compare(
     _ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance, _ name: String, _ size: Int,
     _ exchange: (Int) -> Exchange
@@ -138,14 +138,14 @@ extension Check {
     func time(_ size: Int) -> UInt64 {
       let exchange = exchange(size)
       var least = UInt64.max
-      // A slow one needs no second look.
+      // A slow exchange is not repeated, because the result is clear.
       for _ in 0..<5 where least == .max || least < 200_000_000 {
         let clock = HookClock()
         var settings = ExchangeRunner.Settings()
         settings.aroundHooks = { isBefore, _ in clock.note(isBefore) }
         _ = trial.travel([exchange], stage, instance, settings)
         least = min(least, clock.total)
-        // Too short to compare.
+        // The time is too short to compare.
         if least < shortest { break }
       }
       return least
@@ -159,6 +159,6 @@ extension Check {
     if long > short * 100 { trial.notes.fail(text, at: place) } else { trial.notes.warn(text, at: place) }
   }
 
-  /// Nanoseconds. Below one microsecond for each KiB the times are too short to compare.
+  /// The shortest time that is compared, in nanoseconds: about one microsecond for each KiB.
   private static let shortest: UInt64 = 4_000_000
 }

@@ -51,7 +51,7 @@ extension Check {
       }
     })
 
-  /// Makes the same instance of a library that had others before, and as the first one of a copy.
+  /// Compares an instance of a library that had other instances before with an equal first instance in a copy of the library.
   private static func compareConfigurations(_ trial: LoadingTrial, _ old: [InterceptorTrial]) throws {
     for (index, interceptor) in old.enumerated() {
       let configurations = ConfigurationVariants.texts(
@@ -91,7 +91,7 @@ enum GenerationTrial {
     return prints(trial, instance)
   }
 
-  /// Runs both without comparing their results.
+  /// Runs the old and the new interceptors, without comparing their results.
   static func survive(_ old: [InterceptorTrial], _ new: [InterceptorTrial]) throws {
     for trial in old + new + old { _ = try prints(trial) }
   }
@@ -132,8 +132,8 @@ extension Check {
       }
     })
 
-  /// The file with another version, wherever the version is a whole text, such as in the note; nil if there are fewer than two
-  /// such places.
+  /// The file with another version in each text that is only the version, such as that in the note; nil if there are fewer than two
+  /// such texts.
   private static func changed(_ bytes: [UInt8], _ version: String) -> [UInt8]? {
     let text = Array(version.utf8)
     guard let digit = text.firstIndex(where: { (UInt8(ascii: "0")...UInt8(ascii: "8")).contains($0) }) else { return nil }

@@ -28,7 +28,7 @@ struct StateTrial {
       work(old, Exchange.varied(trial.words))
       state = old.save(table, trial.notes)
     }
-    // Times may change, but not whether there is something, and hardly its size.
+    // The second state may have other times in it, but it must not be empty or much smaller.
     if let state, let again = unsafe table.save != nil ? old.save(table, trial.notes)?.bytes.count ?? 0 : nil {
       trial.notes.expect(
         again * 2 >= state.bytes.count,
@@ -57,7 +57,7 @@ struct StateTrial {
     _ = new.save(table, trial.notes)
   }
 
-  /// An invalid state is refused, or taken without harm.
+  /// Offers invalid states, which must be refused or do no harm. A newer version must be refused.
   private func refuse(_ bytes: [UInt8], _ table: crb_state) throws {
     let own = table.version
     let newer = [1, 2, 1000, UInt32.max].map { own.addingReportingOverflow($0) }.filter { !$0.overflow }.map(\.partialValue)
@@ -76,12 +76,12 @@ struct StateTrial {
     }
   }
 
-  /// Offers a state to a new instance, which then works on.
+  /// Offers a state to a new instance, and then runs a call in it.
   private func offer(_ state: PluginState, _ table: crb_state, _ name: String, then: (_ isTaken: Bool) -> Void) throws {
     FlightRecord.note(name, inHook: false)
     let instance = try trial.instance()
     defer { instance.destroy() }
-    // If new instances differ from each other, nothing can be compared.
+    // The comparison is valid only if new instances have equal states.
     let fresh = try untouched(table)
     let before = instance.save(table, trial.notes)
     let refusal = instance.adopt(state, table, trial.notes)
@@ -106,7 +106,7 @@ struct StateTrial {
     var all: [[UInt8]] = [
       [], bytes + [0], bytes + bytes, Array(repeating: 0, count: bytes.count), Array(repeating: 255, count: bytes.count),
     ]
-    // All prefixes of its beginning, which often has lengths.
+    // All short prefixes: the beginning of a state often contains lengths.
     all += (0..<min(bytes.count, count / 4)).map { Array(bytes.prefix($0)) }
     while all.count < count {
       var changed = bytes

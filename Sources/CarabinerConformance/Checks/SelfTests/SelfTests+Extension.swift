@@ -31,7 +31,7 @@ extension Check {
 
 /// The table of the self-tests of a plugin.
 @safe private struct SelfTests {
-  /// More tests are not run: a count that was never set is usually large.
+  /// The maximum number of tests. A larger count was probably never set.
   private static let maximumCount: UInt32 = 10_000
 
   private let table: crb_selftest

@@ -48,7 +48,7 @@ extension Check {
       keepsSizes(trial, stage, instance)
     })
 
-  /// Asks for results of sizes at which the numbers of small types end.
+  /// Stores and reads results whose sizes are at the limits of 8-bit and 16-bit numbers.
   private static func keepsSizes(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance) {
     for size in [0, 255, 256, 32_768, 65_535, 65_536, 70_000, 1 << 20] {
       let sample = ResultSample(data: "{\"text\":\"\(String(repeating: "x", count: size))\"}")
@@ -68,8 +68,8 @@ extension Check {
     }
   }
 
-  /// Writes one of two requests that are nearly the same, and asks for the other. Memory of the host is used again, so the addresses of
-  /// their texts may be equal.
+  /// Stores the result of one of two similar requests, and then reads that of the other. The host reuses memory, so the texts of
+  /// both may have equal addresses.
   private static func confusions(_ trial: InterceptorTrial, _ stage: StageHooks) throws {
     trial.testHost.state.withLock { $0.isGuarded = false }
     for (difference, first, second) in CacheConfusion.all {
@@ -152,7 +152,7 @@ enum CacheConfusion {
     ),
   ]
 
-  /// The beginning is that of all web tokens of one issuer.
+  /// A token with the beginning that all web tokens of one issuer share.
   private static func longToken(_ end: String) -> HeaderSample {
     let issuer = "eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCIsImtpZCI6ImJvb2tzIn0.\(String(repeating: "aXNz", count: 60))"
     return HeaderSample(name: "Authorization", value: "Bearer \(issuer)\(end)", isSensitive: true)

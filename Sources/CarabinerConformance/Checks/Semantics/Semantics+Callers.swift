@@ -32,7 +32,7 @@ extension Check {
         let place = "\(trial.interceptor.id) \(stage.kind.rawValue)"
         let callers = (0..<2).map { _ in Caller(words, isBasic: isBasic, &generator) }
         let visitor = callers[1].exchange(hasHeaders: false)
-        // Headers that a plugin adds for its caller show only where the caller has not sent them.
+        // This caller sends only credentials, so that headers that a plugin adds for a caller are visible.
         let sparing = callers[1].exchange(hasOnlyCredentials: true)
         @Sendable func judge(_ passage: ExchangeResult, _ owner: Int, _ how: String) {
           guard let found = callers[owner].secrets.find(in: Array(passage.fingerprint.utf8)) else { return }
@@ -43,12 +43,12 @@ extension Check {
           _ = trial.travel([first], stage, instance)
           judge(trial.travel([exchange], stage, instance)[0], 0, "after a call")
         }
-        // A subscription with several results, and then one that breaks off after its first.
+        // A subscription with several results comes first. The next one breaks off after its first result.
         _ = trial.travel([callers[0].exchange(results: 3)], stage, instance)
         var broken = callers[1].exchange(results: 1)
         broken.ending = .error(ErrorSample())
         judge(trial.travel([broken], stage, instance)[0], 0, "after a subscription")
-        // A call that fails may get what was kept for that.
+        // A plugin may keep a result in order to answer a call that fails.
         for ending in [Exchange.unavailable.ending, Exchange.disconnected.ending] {
           var failed = second
           failed.results = []
@@ -57,7 +57,7 @@ extension Check {
           _ = trial.travel([first], stage, instance)
           judge(trial.travel([failed], stage, instance)[0], 0, "after a call, when its own failed")
         }
-        // A whole call between any two hooks of another one.
+        // A complete call runs between any two hooks of another one.
         for exchange in [second, visitor, sparing] {
           var settings = ExchangeRunner.Settings()
           settings.aroundHooks = { isBefore, _ in
@@ -70,7 +70,7 @@ extension Check {
       for stage in trial.stages where stage.mutates.contains(.headers) { try findForgedUsers(trial, stage) }
     })
 
-  /// A call inside of another one that waits for that one would wait for ever, so it is cancelled.
+  /// Cancels a call inside of another one if it suspends. If it waits for the outer call, it would never end.
   private static let inner = ExchangeRunner.Settings(schedule: Schedule(beforeReturn: [], afterReturn: [.cancel]))
 
   /// Compares the bodies and results of calls that overlap with those of the same calls one after the other.
@@ -88,7 +88,7 @@ extension Check {
     keepsHeaders(trial, stage, exchanges, place)
   }
 
-  /// Looks for headers of a query that has waited, with the values of a mutation that came in between.
+  /// Checks that a query does not get headers of a mutation that runs between its hooks.
   private static func keepsHeaders(_ trial: InterceptorTrial, _ stage: StageHooks, _ exchanges: [Exchange], _ place: String) {
     guard stage.mutates.contains(.headers), let instance = try? trial.instance() else { return }
     defer { instance.destroy() }
@@ -106,7 +106,7 @@ extension Check {
     var settings = ExchangeRunner.Settings()
     settings.aroundHooks = { [mutation] isBefore, _ in if !isBefore { _ = trial.travel([mutation], stage, instance, inner) } }
     let found = headers(exchanges[0], settings)
-    // A header with a time, or one of a stage that remembers mutations, may change for other reasons.
+    // A header with a time, or a stage that remembers mutations, may change a value for another reason.
     let again = headers(exchanges[0])
     for (name, value) in found.sorted(by: { $0.key < $1.key }) {
       let (own, other) = (queries.map { $0[name] }, mutations.map { $0[name] })
@@ -118,7 +118,7 @@ extension Check {
   }
 }
 
-/// A caller whose messages are full of texts that occur in no other call.
+/// A caller with messages whose texts occur in no other call.
 private struct Caller {
   let secrets: SecretSearch
   private let headers: [HeaderSample]

@@ -53,7 +53,7 @@ extension Check {
       let exchange = Exchange("a query with extensions of others") {
         $0.operation.extensions = #"{"others":{"keep":[1,2,3]},"number":1e3}"#
       }
-      // As from a host, the parts of a result are places of its text.
+      // Without guarded pages, the parts of a result are ranges of its text, as in a host.
       trial.testHost.state.withLock { $0.isGuarded = false }
       let instance = try trial.instance()
       defer { instance.destroy() }
@@ -85,12 +85,12 @@ extension Check {
       try trial.exercise(Exchange.usual + varied)
     })
 
-  /// Sends numbers that a double does not hold, among the members that the plugin looks for.
+  /// Sends numbers that a double cannot represent, among the members that the plugin looks for.
   private static func keepsNumbers(_ trial: InterceptorTrial, _ instance: TestHostInstance) {
     let usual = ["large": "9007199254740993", "exact": "0.1000000000000000055", "price": "12.50"]
     for stage in trial.stages where stage.mutates.contains(.variables) {
       for (value, numbers) in [#""x""#, "1", "1000000", "-1", "true", #"{"id":"1"}"#, #"["a","b"]"#].flatMap({ value in
-        // A plugin may refuse a number that no double is near to, and with it all others.
+        // A plugin may refuse a number that is too small for a double, and with it the whole object.
         [(value, usual), (value, ["small": "1e-400"])]
       }) {
         let own = trial.words.names.filter { numbers[$0] == nil }.map { "\"\($0)\":\(value)" } + [ForeignMembers.text]
@@ -116,13 +116,13 @@ extension Check {
     }
   }
 
-  /// Sends headers that differ in one letter beyond ASCII, of which a stage may write one into the URL.
+  /// Sends headers that differ in one letter outside of ASCII. A stage may write a header's value into the URL.
   private static func keepsBytes(_ trial: InterceptorTrial, _ stage: StageHooks) throws {
-    /// The text of the URL in the place of the letter.
+    /// The escapes that the stage writes into the URL for a letter; nil if it writes no header there.
     func written(_ letter: String) throws -> String? {
       let instance = try trial.instance()
       defer { instance.destroy() }
-      // Each name once, in one case: a stage may refuse two tenants.
+      // Each name is sent once, whatever its case, because a stage may refuse a repeated header.
       var seen: Set<String> = []
       let fields = trial.words.fields("zqa\(letter)zqz").filter { seen.insert($0.name.lowercased()).inserted }
       let exchange = Exchange("headers with the letter \(letter)") {
@@ -135,7 +135,7 @@ extension Check {
       return String(target[start.upperBound..<end.lowerBound]).uppercased()
     }
     for (first, second) in [("ü", "ö"), ("\u{65E5}", "\u{672C}")] {
-      // Some stages replace all letters beyond ASCII.
+      // Some stages replace all letters outside of ASCII.
       guard let found = try written(first), found.contains(/%[89A-F]/), found != "%EF%BF%BD" else { continue }
       trial.notes.expect(
         try written(second) != found, "it writes the same escapes into a URL for \(first) and for \(second)",
@@ -154,7 +154,7 @@ extension Check {
         target.contains("zq=1") && target.contains("q=a%20b%2Bc"),
         "it loses or changes parameters of a URL that are not its own: \(target.prefix(120).debugDescription)",
         at: "\(trial.interceptor.id) http.on_request")
-      // The same place, with and without marks of a path in the parameters.
+      // The path of the URL as the stage leaves it. It must not depend on slashes in the parameters.
       func path(_ query: String) throws -> Substring {
         let instance = try trial.instance()
         defer { instance.destroy() }
@@ -162,7 +162,7 @@ extension Check {
           $0.request.url = "https://books.example/graphql?\(query)"
         }
         let target = trial.travel([exchange], stage, instance)[0].request.url
-        // The server may be another one for each request.
+        // The stage may choose another server for each request.
         let place = target.firstRange(of: "://").map { target[$0.upperBound...] } ?? target[...]
         return place.drop { $0 != "/" && $0 != "?" }.prefix { $0 != "?" }
       }
@@ -176,7 +176,8 @@ extension Check {
     }
   }
 
-  /// Sends a text after others that end in a backslash or a quotation mark, which may be taken for the end of a text.
+  /// Sends a text after others that end in an escaped backslash or quotation mark. A plugin may take the escape for the end of a
+  /// text.
   private static func keepsTexts(_ trial: InterceptorTrial) throws {
     let ends = ["a", #"a\\\\"#, #"a\""#, #"a\\\""#]
     for stage in trial.stages where !stage.mutates.isDisjoint(with: [.variables, .json, .body, .chunk]) {
@@ -262,7 +263,7 @@ extension Check {
       guard !trial.options.capabilities.contains("varies") else { throw TrialNotes.Skip("it declares that its answers vary") }
       for stage in trial.stages {
         let runs = try (0..<2).map { number -> [String] in
-          // Memory that nothing was written to has other bytes each time.
+          // Uninitialized memory has other bytes in each run.
           CTestHost_overwriteFreed(number == 0 ? 0x5A : 0xA7)
           let instance = try trial.instance()
           defer { instance.destroy() }

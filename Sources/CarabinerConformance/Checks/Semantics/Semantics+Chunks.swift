@@ -71,7 +71,7 @@ extension Check {
     }
   }
 
-  /// Whether the beginning of an event leaves the stage after the chunk that has the whole event.
+  /// Whether the stage forwards the beginning of an event only after a later chunk than the one with the whole event.
   private static func holdsEvents(
     _ passed: [ExchangeResult.Step], _ chunks: [[UInt8]], _ steps: [ExchangeResult.Step]
   ) -> Bool {
@@ -82,21 +82,21 @@ extension Check {
     }
     let rest = steps.filter { $0.hook == .onEnd }.flatMap { $0.staged.elements.flatMap(\.bytes) }
     let all = outputs + [String(decoding: rest, as: UTF8.self)]
-    // A stage may pass on what has come so far with each event.
+    // An event counts as held only if no earlier output has it, because a stage may repeat earlier events in each output.
     return chunks.indices.contains { number in
       all.dropFirst(number + 1).contains { $0.contains(marker(number)) }
         && !all.prefix(number + 1).contains { $0.contains(marker(number)) }
     }
   }
 
-  /// A text of one event alone, at its beginning.
+  /// A text that only the beginning of this event contains.
   private static func marker(_ number: Int) -> String { "zqevent\(number)x" }
 
-  /// The media types of streams, with chunks that each end where an event ends.
+  /// The media types of streams, with the chunks of a stream. Each chunk ends at the end of an event.
   private static var streams: [(String, [[UInt8]])] {
     let texts = (0..<40).map { "{\"data\":{\"text\":\"\(marker($0)) \(String(repeating: "word ", count: 40))\"}" }
     let events = texts.map { Array("event: next\ndata: \($0)}\n\n".utf8) }
-    // The delimiter after a part says that the part is whole.
+    // A part is complete only with the delimiter after it.
     let parts = texts.enumerated().map { number, text in
       let start = number == 0 ? "\r\n---\r\n" : ""
       return Array("\(start)Content-Type: application/json\r\n\r\n\(text),\"hasNext\":true}\r\n---\r\n".utf8)
@@ -104,7 +104,7 @@ extension Check {
     return [("text/event-stream", events), ("multipart/mixed; boundary=\"-\"", parts)]
   }
 
-  /// Bodies of more bytes are cut into larger pieces.
+  /// The size in bytes from which a body is cut into larger pieces.
   private static let longBytes = 20_000
 
   private static func cuts(of body: [UInt8], _ count: Int, _ generator: inout SeededGenerator) -> [[[UInt8]]] {
@@ -112,7 +112,7 @@ extension Check {
     var cuts = (isLong ? [997, 4096] : [1, 2, 3, 7]).map { body.pieces(of: $0) }
     cuts.append(body.pieces(of: isLong ? 512 : 5).flatMap { [$0, []] })
     if isLong {
-      // Large chunks between small ones, which a stage may have kept.
+      // Large chunks come after and between small ones, which a stage may have buffered.
       let large = body[100...].pieces(of: 10_000)
       cuts.append(body[..<100].pieces(of: 50) + large.flatMap { [Array($0.prefix(9_990)), Array($0.dropFirst(9_990))] })
     }

@@ -33,7 +33,7 @@ extension Check {
       }
     })
 
-  /// Documents without texts and comments, of sizes that guards refuse as well.
+  /// Documents without strings and comments. Some are so large that a guard may refuse them.
   private static let plainDocuments: [(String, String)] =
     [2, 5, 12, 40].map { depth in
       (
@@ -74,7 +74,7 @@ extension Check {
     return "\(first.map { Verdict.name($0.verdict) } ?? "")\(first?.staged.failure.map { " \($0.code)" } ?? "")"
   }
 
-  /// Texts of several lines that look like GraphQL.
+  /// Multi-line strings that look like GraphQL.
   private static let blockTexts = [
     "first: 1000000\nlast: 1000000\nlimit: 1000000", "a { b { c { d {\n{ { { {\n( ( [ [", "} } ) ]\n} }",
     "# a comment\nmutation A { b }\nsubscription B { c }", "query Books { __schema { types { name } } }\n__type",
@@ -85,7 +85,7 @@ extension Check {
     for text in blockTexts {
       func document(_ text: String) -> String { "query Books { book(text: \(text)) { id } }" }
       for block in ["\n\(text)\n", "\(text) ", "it's \"\n\(text)\n\"\" ", "\\\"\"\"\n\(text)\n"] {
-        // Another stage may refuse quotation marks in texts, in each form.
+        // A stage may refuse quotation marks in any string, so the plain string has them too.
         let plain = document(block.replacing("\\\"", with: "\"").json)
         let expected = try answer(plain, "a document with a text", trial, stage)
         guard try answer(plain, "a document with a text", trial, stage) == expected else { continue }

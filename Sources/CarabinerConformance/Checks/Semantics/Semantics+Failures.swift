@@ -120,7 +120,7 @@ extension Check {
           if let body = passage.request.body, passage.request.body != exchange.request.body {
             judge(passage.request.headers, body.count, "the request", trial, "\(place) http.on_request")
           }
-          // Of a response that breaks off, a stage may hold something back for ever.
+          // If a response breaks off, a stage may never forward what it holds back.
           guard case .end = exchange.ending else { continue }
           if stage.seesChunks, let body = passage.body(of: exchange), body != Array(exchange.chunks.joined()),
             let head = passage.steps(of: .onHead).last?.staged.head ?? passage.head
@@ -145,7 +145,7 @@ extension Check {
 
   private static let digests = ["content-digest", "repr-digest", "digest", "content-md5"]
 
-  /// Sends bodies with a digest, and bodies in an encoding whose bytes look like texts of the plugin.
+  /// Sends bodies with a digest, and bodies with a Content-Encoding whose encoded bytes look like texts that the plugin replaces.
   private static func keepsEncodings(
     _ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance, _ place: String
   ) {

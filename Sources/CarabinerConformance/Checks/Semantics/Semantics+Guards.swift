@@ -19,9 +19,9 @@ extension Check {
       let value = "zqtq7lm2xw9rb4kc8vn3ys6hd1jf5gp0"
       var seen: Set<String> = ["content-type", "cookie"]
       let allNames = trial.words.names.filter { seen.insert($0.lowercased()).inserted }
-      // With a token of its own, a call may need nothing else.
+      // A call with an Authorization may need no other token, so calls without one are sent too.
       let others = allNames.filter { $0.lowercased() != "authorization" }
-      // A cookie that comes twice may be refused.
+      // Each cookie is sent once, because a stage may refuse a repeated one.
       let cookieNames = usualCookies + trial.words.names.filter { !usualCookies.contains($0) }
       let pairs = cookieNames.map { "\($0)=\(value)" }
       let cookies = HeaderSample(name: "Cookie", value: pairs.joined(separator: "; "))
@@ -29,7 +29,7 @@ extension Check {
       guard !stages.isEmpty else { throw TrialNotes.Skip("it has neither a GraphQL nor an HTTP stage") }
       for stage in stages {
         for (kind, names) in [(Exchange.usual[0], allNames), (Exchange.mutation, allNames), (Exchange.mutation, others)] {
-          // Each on its own instance, because a stage may also count calls.
+          // Each call has its own instance, because a stage may also count calls.
           func passage(_ changed: String, _ others: [String], _ cookies: [HeaderSample] = [cookies]) throws -> ExchangeResult {
             let instance = try trial.instance()
             defer { instance.destroy() }
@@ -45,7 +45,7 @@ extension Check {
             try passage(changed, others).steps.first?.verdict == Verdict.continue
           }
           guard try passes("", []) else { continue }
-          // In both orders, because a stage may read only the first field.
+          // The fields are sent in both orders, because a stage may read only the first one.
           let apart = (usualCookies.map { "\($0)=\(value)" } + [pairs.dropFirst(usualCookies.count).joined(separator: "; ")])
             .filter { !$0.isEmpty }.map { HeaderSample(name: "Cookie", value: $0) }
           for apart in [apart, apart.reversed()] {
@@ -79,7 +79,7 @@ extension Check {
       }
     })
 
-  /// Sends a number in the notations of JSON, of which a limit may know only one.
+  /// Sends a number in several JSON notations. A limit may handle only one of them.
   private static func readsNumbers(_ trial: InterceptorTrial, _ stage: StageHooks) throws {
     guard stage.kind == .graphQL, stage.needs.contains(.variables) else { return }
     var seen: Set<String> = []
@@ -119,6 +119,6 @@ extension Check {
     "auth", "jwt",
   ]
 
-  /// A value that no header with a name or a number has.
+  /// A value that is not valid in a header with a name or a number.
   private static let bad = "?!/ ,;"
 }

@@ -41,12 +41,12 @@ extension Check {
     })
 }
 
-/// A locale whose decimal point is a comma, from a file that this harness writes, because systems may have none.
+/// A locale whose decimal separator is a comma. The harness writes its file, because the system may have no such locale.
 private struct CommaLocale {
   private static let name = "harness"
 
   init?() {
-    // The file of libc for LC_NUMERIC: a magic number, how many values follow, their places, and the values.
+    // The format of libc's file for LC_NUMERIC: a magic number, the number of values, their offsets, and the values.
     var bytes: [UInt8] = []
     func append(_ word: UInt32) { bytes += (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
     append(0x2003_1115 ^ UInt32(LC_NUMERIC))

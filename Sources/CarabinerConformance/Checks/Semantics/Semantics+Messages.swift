@@ -54,13 +54,13 @@ extension Check {
       $0.request.headers[0] = type
       $0.request.isUpload = true
     }
-    // A stage that limits calls passes the second plain one neither.
+    // If the stage also refuses the second plain request, it limits the number of calls.
     guard last(plain)?.verdict == Verdict.continue, let step = last(upload), step.verdict == Verdict.fail,
       last(plain)?.verdict == Verdict.continue
     else { return }
     let failure = step.staged.failure
     let message = failure?.message ?? "no error"
-    // A stage may have to see the body. Then it says so, or answers with a status of a client's mistake.
+    // A stage may need the body. In this case, its message says so, or its status is 400 to 499.
     let isExplained =
       failure.map { (400..<500).contains($0.httpStatus) } == true
       || ["body", "upload", "multipart", "file", "stream"].contains(where: message.lowercased().contains)
@@ -70,7 +70,7 @@ extension Check {
 }
 
 extension Check {
-  /// Looks for cookies that are joined, or of which only some are left.
+  /// Checks that the fields Set-Cookie are neither joined nor partly removed.
   private static func keepsCookies(_ exchange: Exchange, _ passage: ExchangeResult, _ trial: InterceptorTrial, _ place: String) {
     func cookies(_ headers: [HeaderSample]) -> [String] { headers.filter { $0.name.lowercased() == "set-cookie" }.map(\.value) }
     guard let head = passage.steps(of: .onHead).last?.staged.head ?? passage.head else { return }
@@ -85,13 +85,13 @@ extension Check {
       "of \(before.count) fields Set-Cookie it leaves \(kept.count)", at: place)
   }
 
-  /// Headers whose fields are one list together.
+  /// Headers whose repeated fields form one list.
   private static let lists = [
     "tracestate", "baggage", "via", "forwarded", "x-forwarded-for", "cache-control", "vary", "link", "accept", "accept-encoding",
     "accept-language", "server-timing", "warning", "prefer", "cookie",
   ]
 
-  /// Sends lists in two fields, of which a stage may read only the first.
+  /// Sends lists in two fields. A stage may wrongly read only the first field.
   private static func keepsLists(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance, _ place: String) {
     for (name, separator) in lists.map({ ($0, $0 == "cookie" ? "; " : ",") }) {
       let fields = ["zqone=1\(separator)zqtwo=2", "zqthree=3"].map { HeaderSample(name: name, value: $0) }
@@ -141,10 +141,10 @@ extension Check {
     func known(_ headers: [HeaderSample]) -> [HeaderSample] { headers.filter { $0.name.lowercased().hasPrefix("zq-") } }
     for exchange in exchanges {
       let passage = trial.travel([exchange], stage, instance)[0]
-      // An answer in place of the server's has its own fields.
+      // An answer that replaces the server's response has its own fields.
       guard !passage.steps.contains(where: { $0.verdict == Verdict.fail || $0.verdict == Verdict.respond }) else { continue }
       let head: HeadSample? = stage.kind == .http ? passage.steps(of: .onHead).last?.staged.head ?? passage.head : nil
-      // A stage that makes an error page of its own answers in place of the server, too.
+      // An error page of the stage also replaces the server's response.
       let isReplaced =
         head.map { $0.status >= 400 && $0.status != exchange.head.status } ?? false
         && passage.body(of: exchange) != Array(exchange.chunks.joined())
@@ -204,7 +204,7 @@ extension Check {
       for stage in trial.stages {
         let place = "\(trial.interceptor.id) \(stage.kind.rawValue)"
         let samples = [sample { $0 }, sample { $0 }, sample { $0.lowercased() }, sample { $0.uppercased() }]
-        // Twice: fields with times or random parts may be equal by chance, which is the subject of SE14.
+        // The samples are sent twice, because fields with times or random parts may be equal by chance. SE14 reports such fields.
         let answers = try (samples + samples).map { exchange -> (verdicts: [String], fields: [String]) in
           let instance = try trial.instance()
           defer { instance.destroy() }
@@ -233,7 +233,7 @@ extension Check {
       try trial.exercise(Exchange.usual + controlCharacters(trial.words))
     })
 
-  /// Operations whose JSON has line ends and NUL as escapes, in members that a plugin may put into a header.
+  /// Operations whose JSON contains escaped line ends and NUL, in members that a plugin may write into a header.
   private static func controlCharacters(_ words: Vocabulary) -> [Exchange] {
     let usual = ["client", "clientInfo", "version", "app", "user", "tenant", "locale", "operation"]
     let names = words.names + usual.filter { !words.names.contains($0) }

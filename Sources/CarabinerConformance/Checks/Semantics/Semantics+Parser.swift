@@ -45,7 +45,7 @@ extension Check {
 }
 
 extension Check {
-  /// Reads lines of which the last one has no line feed.
+  /// Parses lines without a line feed at the end of the last one.
   private static func readsLastLine(_ trial: InterceptorTrial) throws {
     try ParserTrial(trial).everyBody(of: ["lines"]) { body, exchange, travel in
       let (whole, open) = (travel(exchange([body])), travel(exchange([Array(body.dropLast())])))
@@ -55,7 +55,7 @@ extension Check {
     }
   }
 
-  /// Looks for a word with characters beyond U+FFFF, where its beginning is.
+  /// Checks that a word with characters beyond U+FFFF is complete in each result that contains its beginning.
   private static func keepsCharacters(_ trial: InterceptorTrial, _ body: [UInt8], _ reading: ParserTrial.Reading) {
     let word = ParserTrial.foreignWord
     guard String(decoding: body, as: UTF8.self).contains(word) else { return }

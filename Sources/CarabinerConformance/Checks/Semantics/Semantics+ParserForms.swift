@@ -2,7 +2,7 @@ internal import CCarabiner
 internal import CarabinerBridge
 internal import CarabinerWire
 
-/// One body in forms that mean the same.
+/// Different forms of a body with the same meaning.
 enum ParserForms {
   /// The name of a form, and the body in it. The first one is the plainest.
   typealias Form = (name: String, body: [UInt8])
@@ -80,7 +80,7 @@ enum ParserForms {
 }
 
 extension Check {
-  /// Reads bodies in forms that mean the same, and compares the results.
+  /// Parses the forms of each body, and compares the results.
   static func readsOtherForms(_ trial: InterceptorTrial) throws {
     for type in ["application/json", "events", "multipart/mixed"] {
       try? ParserTrial(trial).everyBody(of: [type]) { body, exchange, travel in

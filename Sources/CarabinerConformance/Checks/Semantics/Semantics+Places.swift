@@ -93,7 +93,7 @@ extension Check {
     ]
   }
 
-  /// All that leaves the stage of its results or its body.
+  /// The results or the body that leave the stage.
   private static func output(_ trial: InterceptorTrial, _ stage: StageHooks, _ exchange: Exchange) throws -> String {
     let instance = try trial.instance()
     defer { instance.destroy() }

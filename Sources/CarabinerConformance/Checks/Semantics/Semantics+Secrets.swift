@@ -111,7 +111,7 @@ extension Check {
       }
     })
 
-  /// Searches the bytes that the plugin has given to the host.
+  /// Searches for secrets in the bytes that the plugin has given to the host.
   private static func judge(_ handed: [HandedBytes], _ secrets: SecretSearch, _ trial: InterceptorTrial) {
     for entry in handed where isPublic(entry) {
       if let found = secrets.find(in: entry.bytes) { trial.notes.fail("\(entry.name) has \(found)", at: entry.place) }
@@ -123,7 +123,7 @@ extension Check {
     }
   }
 
-  /// Calls with these fields except Authorization. A stage may look at cookies only if there is none.
+  /// Calls with these fields except Authorization, because a stage may use cookies only if there is no Authorization.
   private static func withoutAuthorization(_ fields: [HeaderSample]) -> [Exchange] {
     (Exchange.usual.prefix(2) + [Exchange.unavailable]).map { usual in
       var exchange = usual
@@ -133,7 +133,7 @@ extension Check {
     }
   }
 
-  /// The names of headers that a plugin hides by itself, in the usual spelling, and discloses in another one.
+  /// The names of headers that a plugin hides in the usual spelling and discloses in another spelling.
   private static func disclosedSpellings(_ trial: InterceptorTrial, _ stage: StageHooks) throws -> [String] {
     let names = ["Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-Api-Key", "X-Auth-Token", "X-Csrf-Token"]
     let exchanges = [
@@ -145,7 +145,7 @@ extension Check {
     }
   }
 
-  /// The names of variables that a plugin hides, and discloses inside of another one.
+  /// The names of variables that a plugin hides at the top level and discloses inside of another variable.
   private static func disclosedMembers(_ trial: InterceptorTrial, _ stage: StageHooks) throws -> [String] {
     let names = ["password", "token", "secret", "accessToken", "refreshToken", "apiKey", "pin", "cardNumber"]
     let exchanges = [Exchange("a query"), Exchange.mutation, Exchange.unavailable, Exchange.disconnected, Exchange.usual[4]]
@@ -155,7 +155,7 @@ extension Check {
     }
   }
 
-  /// The names whose secrets show in one of the later forms and not in the first one, in bytes that `isRead` selects.
+  /// The names whose secrets are disclosed in a later form but not in the first one. Only bytes that `isRead` selects are searched.
   private static func disclosed<Form>(
     _ names: [String], _ forms: [Form], _ trial: InterceptorTrial, _ stage: StageHooks, _ exchanges: [Exchange],
     in isRead: (HandedBytes) -> Bool, adding add: (inout Exchange, [(String, String)], Form) -> Void
@@ -173,7 +173,7 @@ extension Check {
       }
       let handed = trial.testHost.takeLedger().filter(isRead)
       instance.destroy()
-      // One line may have several of them.
+      // One line may have several secrets.
       return Set(handed.flatMap { search.findAll(in: $0.bytes) })
     }
     return found.dropFirst().reduce(into: Set()) { $0.formUnion($1) }.subtracting(found.first ?? []).sorted()
@@ -181,7 +181,8 @@ extension Check {
 
   private static func isLogged(_ entry: HandedBytes) -> Bool { entry.slot == .log }
 
-  /// Whether others can see it. A marked header is protected, and a request body goes to the server that gets the secret anyway.
+  /// Whether other parties can see the bytes. A header marked as sensitive is protected. A request body goes to the server, which
+  /// gets the secret anyway.
   private static func isPublic(_ entry: HandedBytes) -> Bool {
     switch entry.slot {
     case .headerSet, .setHead: !entry.isMarked

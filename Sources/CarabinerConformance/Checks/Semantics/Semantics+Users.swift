@@ -14,10 +14,11 @@ extension Check {
     { user in "Basic \(Data("\(user):zqpass".utf8).base64EncodedString())" },
   ]
 
-  /// Looks for headers with the user of the credentials, and sends them without credentials, as a client does that wants to be another user.
+  /// Finds headers that a stage sets to the user of the credentials. Then it sends such a header without credentials, as a client
+  /// would to impersonate a user.
   static func findForgedUsers(_ trial: InterceptorTrial, _ stage: StageHooks) throws {
     guard stage.kind == .graphQL || stage.kind == .http else { return }
-    /// The headers of a call that passes, by their names in lower case; none of a call that does not.
+    /// The headers of a call after the stage, by their names in lower case; empty if the stage does not let it pass.
     func headers(_ sent: [HeaderSample]) throws -> [String: String] {
       let instance = try trial.instance()
       defer { instance.destroy() }

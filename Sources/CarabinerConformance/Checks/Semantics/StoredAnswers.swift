@@ -3,7 +3,7 @@ internal import CarabinerABI
 internal import CarabinerBridge
 internal import CarabinerWire
 
-/// A GraphQL or HTTP stage that may answer a request with what it has kept of an earlier one.
+/// A GraphQL or HTTP stage that may answer a request with the stored answer of an earlier one.
 struct StoredAnswers {
   private static let methods = ["POST", "GET"]
   private static let marker = "zqkept"
@@ -18,7 +18,7 @@ struct StoredAnswers {
 
   private var place: String { "\(trial.interceptor.id) \(stage.kind.rawValue)" }
 
-  /// Asks for one of two requests after the other was answered; false if it keeps no answer.
+  /// Sends one of two similar requests after the other was answered. Returns false if the stage keeps no answers.
   func confuse() throws -> Bool {
     var hasAnswered = false
     for method in Self.methods {
@@ -34,7 +34,7 @@ struct StoredAnswers {
     return hasAnswered
   }
 
-  /// Asks for a request again whose answer must not be kept; false if it keeps no answer.
+  /// Repeats requests whose first answer must not be kept. Returns false if the stage keeps no answers.
   func spoil() throws -> Bool {
     var hasAnswered = false
     for method in Self.methods {
@@ -52,7 +52,7 @@ struct StoredAnswers {
     return hasAnswered
   }
 
-  /// Whether a stage answers a request with what it has kept of an earlier one.
+  /// Whether the stage answers a request with the stored answer of an earlier one.
   private func answers(_ request: Exchange, after earlier: Exchange) throws -> Bool {
     let instance = try trial.instance()
     defer { instance.destroy() }

@@ -20,7 +20,7 @@ extension Check {
         for exchange in Exchange.usual + Exchange.varied(trial.words)
         where exchange.results.contains(where: { $0.flags & kept != 0 }) {
           let steps = trial.travel([exchange], stage, instance)[0].steps(of: .onResult)
-          // A stage that holds results back may stage them together later, as one that is whole.
+          // A stage that holds results back may later emit them merged into one complete result.
           guard steps.allSatisfy({ $0.verdict == Verdict.continue }) else { continue }
           for (sample, step) in zip(exchange.results, steps) {
             guard let last = step.staged.elements.last, last.flags & kept != sample.flags & kept else { continue }

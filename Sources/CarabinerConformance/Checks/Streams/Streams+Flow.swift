@@ -94,7 +94,7 @@ extension Check {
         var exchange = Exchange("a query that is \(name)")
         exchange.results = []
         exchange.chunks = []
-        // The fault of a client: a stage that stops asking a broken server counts none of these.
+        // A client error, because a circuit breaker does not count those.
         let failure = ErrorSample(code: 404, httpStatus: 404, message: "the server answered with status 404")
         let isFailed = name == "failed" || name == "sent three times"
         if isFailed { exchange.head.status = 404 }

@@ -30,16 +30,16 @@ extension Check {
       if !isLimited { throw TrialNotes.Skip("it lets all calls pass at once, and none waits for another") }
     })
 
-  /// More than most limits.
+  /// The number of calls at once. Most limits are lower.
   private static let crowd = 400
 
-  /// Compares how many calls pass at once before and after some were refused; false if all pass.
+  /// Compares how many calls pass at once before and after some were refused. Returns false if the stage has no such limit.
   private static func keepsPlaces(_ trial: InterceptorTrial, _ stage: StageHooks) throws -> Bool {
     var isLimited = false
     let calls = CrowdedCalls(trial, stage)
     for (name, exchange) in [("query", Exchange("a query")), ("mutation", Exchange.mutation)] {
       let alone = try trial.instance()
-      // A limit of calls in a time, not of calls at once, also refuses calls that follow each other.
+      // A rate limit also refuses calls one after the other. It is not the subject of this check.
       let isFree = (0..<crowd).allSatisfy { _ in
         trial.travel([exchange], stage, alone)[0].steps.first?.verdict == Verdict.continue
       }
@@ -48,7 +48,7 @@ extension Check {
       let instance = try trial.instance()
       defer { instance.destroy() }
       let before = calls.admitted(of: crowd, exchange, instance)
-      // Fewer are a matter of chance.
+      // Smaller numbers vary by chance.
       guard before > 3, before < crowd else { continue }
       isLimited = true
       let after = [calls.admitted(of: crowd, exchange, instance), calls.admitted(of: crowd, exchange, instance)]
@@ -56,7 +56,7 @@ extension Check {
         (after.min() ?? 0) < before * 2,
         "of \(crowd) calls at once (\(name)) it lets \(before) pass, and \(after[1]) after two such crowds: it gives a place back twice",
         at: "\(trial.interceptor.id) \(stage.kind.rawValue)")
-      // A stage that also looks at times may let a few less pass.
+      // A stage that adapts its limit to response times may let fewer calls pass.
       trial.notes.expect(
         (after.max() ?? 0) * 2 >= before,
         "of \(crowd) calls at once (\(name)) it lets \(before) pass, and \(after[1]) after two such crowds: it does not give back places",
@@ -73,7 +73,7 @@ extension Check {
     return isLimited
   }
 
-  /// Ends a call in each way while an equal one waits for it; false if none waits.
+  /// Ends a call in each possible way while an equal call waits for it. Returns false if no call waits.
   private static func wakesFollowers(_ trial: InterceptorTrial, _ stage: StageHooks) throws -> Bool {
     var hasWaited = false
     let calls = CrowdedCalls(trial, stage)

@@ -49,7 +49,7 @@ extension Check {
       let instance = try trial.instance()
       defer { instance.destroy() }
       for stage in trial.stages where stage.kind == .graphQL {
-        // Whether the results of equal subscriptions, one after the other, reach their consumers.
+        // Whether results reach the consumers of equal subscriptions that run one after the other.
         let delivered = [1, 1, 2, 2].map { number in
           let event = Exchange("a subscription with the event \(number)") {
             $0.operation = OperationSample.subscription

@@ -28,7 +28,7 @@ extension Check {
       guard entry.isFunction else {
         return trial.notes.fail("its symbol \(entry.name) is data; declare a function of this name with CRB_EXPORT")
       }
-      // Unique names and allocators are worse than other names, and have rules of their own: SY02 and SY07.
+      // SY02 and SY07 report unique symbols and allocators.
       let others = exported.filter { symbol in
         !isEntry(symbol.name) && !isOfALanguage(symbol) && symbol.binding != SharedObject.Binding.unique
           && !AllocatorSymbol.contains(symbol.name)
@@ -48,7 +48,8 @@ extension Check {
   private static func isOfALanguage(_ symbol: SharedObject.Symbol) -> Bool {
     let name = symbol.name
     if symbol.binding == SharedObject.Binding.weak, name.hasPrefix("_Z") {
-      // _ZTS, the name of a type, ends with the letter with which namespace std begins.
+      // `_ZTS`, the prefix of type names, is removed as a whole. Otherwise its S would remain before `St`, the mangled namespace
+      // std.
       let rest = name.dropFirst(name.hasPrefix("_ZTS") ? 4 : 2).drop { "ZNKTVILGRtv0123456789".contains($0) }
       if rest.hasPrefix("St") || rest.hasPrefix("Sa") || rest.hasPrefix("Ss") || rest.contains("__gnu_cxx") { return true }
     }

@@ -23,7 +23,7 @@ extension Check {
       defer { instance.destroy() }
       trial.testHost.state.withLock { $0.isGuarded = false }
       for stage in trial.stages {
-        // Work that is done only once does not delay requests.
+        // The first calls do work that is done only once.
         _ = trial.travel(Exchange.usual, stage, instance)
         let times = leastTimes(trial, stage, instance)
         for (hook, time) in times {
@@ -45,7 +45,7 @@ extension Check {
       }
     })
 
-  /// The least time of each hook for the exchange for which it takes longest, in nanoseconds.
+  /// For each hook, the shortest of several runs of its slowest exchange, in nanoseconds.
   private static func leastTimes(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance) -> [(Hook, UInt64)]
   {
     var longest: [Hook: UInt64] = [:]
@@ -59,11 +59,11 @@ extension Check {
     return longest.sorted { $0.key.rawValue < $1.key.rawValue }
   }
 
-  /// More blocks than a machine causes in one run. They break the rule even if later calls do not block.
+  /// The number of blocks that the machine may cause in one run. More break the rule, even if later calls do not block.
   private static let coincidences = 3
   private static let shortWaits = 50
 
-  /// Looks for a wait in one of many calls. The machine may delay a thread as long, but hardly in the same hook twice.
+  /// Looks for a hook that blocks in a few of many calls. The machine may cause such a delay, but hardly twice in the same hook.
   private static func lookForRareBlocks(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance) {
     let count = trial.options.times(25_000, atLeast: 2500)
     func blocks() -> (calls: Int, clock: BlockingClock) {

@@ -53,9 +53,9 @@ extension Check {
       }
     })
 
-  /// Sends names, callers and contents on all threads that the instance has not seen before.
+  /// Sends new names, callers and contents to an instance on many threads.
   private static func sendNews(_ trial: InterceptorTrial, _ stage: StageHooks, _ rounds: Int) throws {
-    // Tables of an instance have a limit, after which nothing is new to them.
+    // Each round has a new instance, because a full table of an instance accepts no new entries.
     for _ in 0..<8 {
       let instance = try trial.instance()
       defer { instance.destroy() }
@@ -79,7 +79,7 @@ extension Check {
     }
   }
 
-  /// Sends the same request on several threads at the same moment, to a stage that lets only the first of equal ones pass.
+  /// Sends equal requests on several threads at the same moment, if the stage lets only the first of equal requests pass.
   private static func sendTwins(_ trial: InterceptorTrial, _ stage: StageHooks, _ rounds: Int) throws {
     let instance = try trial.instance()
     defer { instance.destroy() }
@@ -174,20 +174,20 @@ extension Check {
   }
 }
 
-/// A place where two threads wait for each other, many times.
+/// A reusable barrier for two threads.
 private final class Meeting: Sendable {
   private let arrived = Atomic(0)
   private static let spins = 2000
-  /// After some seconds a thread goes on alone.
+  /// The number of spins after which a thread stops waiting: some seconds.
   private static let maximumSpins = 1 << 30
 
-  /// Waits until both have come for the time with this number, from 1 on.
+  /// Waits until both threads have arrived in this round. Rounds are counted from 1.
   func wait(_ number: Int) {
     arrived.add(1, ordering: .acquiringAndReleasing)
     var spin = 0
     while arrived.load(ordering: .acquiring) < 2 * number, spin < Self.maximumSpins {
       spin += 1
-      // With one processor the other thread needs it.
+      // On a machine with one processor, the other thread cannot run otherwise.
       if spin % Self.spins == 0 { sched_yield() }
     }
   }
@@ -196,7 +196,7 @@ private final class Meeting: Sendable {
 /// The answers of a stage to the usual exchanges without other threads.
 private struct Answers {
   private let isCache: Bool
-  /// By exchange; nil if it varies even then.
+  /// By exchange; nil if the answer varies even without other threads.
   private let fingerprints: [String?]
   /// By exchange: whether it fails without other threads.
   private let failures: [Bool]
@@ -211,7 +211,8 @@ private struct Answers {
     failures = second.map { $0.verdict == Verdict.fail }
     var hits = Set((first + second).map(\.elements))
     if isCache {
-      // Of two calls with the same key either may write last. So each is the last once, and a small cache evicts it afterwards.
+      // Either of two calls with the same key may write last. So each exchange is written last once, and the others then evict it
+      // from a small cache.
       for exchange in Exchange.usual {
         let own = try trial.instance()
         for passage in trial.travel([exchange, exchange] + Exchange.usual, stage, own) { hits.insert(passage.elements) }
@@ -229,7 +230,7 @@ private struct Answers {
     return fingerprints[index].map { $0 == passage.fingerprint } ?? true
   }
 
-  /// Whether a cache gave a call the result of another one with the same operation, which was on its way at the same time.
+  /// Whether a cache answered with the result of a concurrent call with the same operation.
   private func isShared(_ passage: ExchangeResult, at index: Int) -> Bool {
     let operation = Exchange.usual[index].operation
     let results = Exchange.usual.filter {
@@ -253,7 +254,7 @@ extension Check {
     .interceptor { trial in
       let varies = trial.options.capabilities.contains("varies")
       for stage in trial.stages {
-        // An answer that also varies on one thread is the subject of SE14.
+        // SE14 reports answers that also vary on one thread.
         let answers = try [false, false, true].map { changes -> [String] in
           let instance = try trial.instance()
           defer { instance.destroy() }

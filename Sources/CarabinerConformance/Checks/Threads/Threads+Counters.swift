@@ -54,7 +54,7 @@ extension Check {
       }
     })
 
-  /// By hook: the watched words, a bit for each, that it increases without a lock on a new thread.
+  /// For each hook, a bit mask of the watched words that it increments without a lock, on a new thread.
   private static func unlocked(
     _ trial: InterceptorTrial, _ exchange: Exchange, _ stage: StageHooks, _ instance: TestHostInstance
   ) -> [Hook: UInt64] {

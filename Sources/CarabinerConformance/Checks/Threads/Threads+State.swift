@@ -74,7 +74,7 @@ extension Check {
         """),
     timeLimit: .seconds(120),
     .interceptor { trial in
-      // libc takes a signal when it starts its first thread.
+      // libc reserves a signal when it starts its first thread.
       TestHostThread {}.join()
       let declared = trial.options.capabilities
       if let code = unsafe trial.stages.first?.code { _ = unsafe CTestHost_watchChanges(code) }
