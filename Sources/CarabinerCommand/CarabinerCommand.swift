@@ -33,7 +33,8 @@ struct CarabinerCommand: AsyncParsableCommand {
 
   /// The arguments without the program's name; none if there is no /proc.
   ///
-  /// Swift looks for them beside the environment, and misses them if a library of `LD_PRELOAD` has changed the environment.
+  /// Swift looks for them next to the environment in memory. It does not find them if a library in `LD_PRELOAD` has moved the
+  /// environment.
   private static var words: [String] {
     let found = CommandLine.arguments.dropFirst()
     guard found.isEmpty, FileManager.default.fileExists(atPath: "/proc/self/exe") else { return Array(found) }

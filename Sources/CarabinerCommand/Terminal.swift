@@ -5,7 +5,7 @@ internal import Foundation
 
 /// Standard output carries only results. Messages for the user go to standard error.
 ///
-/// All texts pass through this type. They may contain those of plugins and servers, so whatever would act on a terminal is escaped.
+/// All texts pass through this type. They may contain texts of plugins and servers, so control characters are escaped.
 enum Terminal {
   /// The secrets of the manifests that this process has read.
   ///

@@ -9,7 +9,7 @@ package enum Console {
   /// Writes a line to standard error.
   package static func complain(_ text: String) { write(text, to: .standardError) }
 
-  /// Texts may contain parts of files, so whatever would act on a terminal is escaped.
+  /// Texts may contain parts of files, so control characters are escaped.
   private static func write(_ text: String, to handle: FileHandle) {
     handle.write(Data((PrintableText.escaping(text, keepsLines: true) + "\n").utf8))
   }

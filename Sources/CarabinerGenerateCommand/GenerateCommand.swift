@@ -66,13 +66,14 @@ package struct GenerateCommand: AsyncParsableCommand {
   }
 
   private func report(_ changes: OutputChanges) {
-    // In a build, the output of tools is read for faults only.
+    // Nothing is printed in a build, where output is only useful if there is a fault.
     guard documents.isEmpty else { return }
     for file in changes.written { Console.emit("\(check ? "would write" : "wrote") \(file)") }
     for file in changes.removed { Console.emit("\(check ? "would remove" : "removed") \(file)") }
   }
 
-  /// Paths of arguments start from the working folder, those of the configuration from its folder.
+  /// The absolute path of an argument. Paths in arguments are relative to the working folder, and those in the configuration to its
+  /// folder.
   private static func absolute(_ path: String) -> String {
     path.hasPrefix("/") ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
   }

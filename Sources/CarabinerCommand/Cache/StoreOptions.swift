@@ -33,9 +33,9 @@ struct StoreOptions: ParsableArguments {
   var format: CacheCommand.Format = .text
 
   private static let maximumPasswordBytes = 64 << 10
-  /// How long a store in Redis is waited for.
+  /// The time limit for the connection to a store in Redis.
   private static let connectionTime = Duration.seconds(10)
-  /// The time for one search for keys, or for one step of reading or removing records.
+  /// The time limit for one search for keys, and for one step of reading or removing records.
   private static let stepTime = Duration.seconds(600)
 
   private var isInRedis: Bool { store.map { $0.hasPrefix("redis://") || $0.hasPrefix("rediss://") } ?? false }

@@ -55,7 +55,7 @@ struct FleetPushCommand: AsyncParsableCommand {
     return (FleetManifest(bytes, release: release), plan)
   }
 
-  /// Checks what a sidecar is about. Only nodes know which keys they trust.
+  /// Checks the subject of a sidecar, but not its signatures. Only nodes know which keys they trust.
   private func check(_ release: [UInt8], of bytes: [UInt8], for keys: FleetKeys) throws(ReleaseError) {
     let statement = try ReleaseSidecar(parsing: release).statement
     let subject = try ReleaseSubject(.manifest, ofFleet: keys.prefix)

@@ -105,7 +105,7 @@ struct FleetReport {
     }
   }
 
-  /// The nodes that failed with the candidate. Those of a halt are listed with it.
+  /// The nodes that failed with the candidate, without those that are listed with the halt.
   private var failures: [(name: NodeName, reason: String)] {
     state.marks.sorted { $0.key < $1.key }.compactMap { name, mark in
       guard case .failed(let reason) = mark, state.halt?.failures["\(name)"] == nil else { return nil }

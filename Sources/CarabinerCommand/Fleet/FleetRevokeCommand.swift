@@ -42,7 +42,8 @@ struct FleetRevokeCommand: AsyncParsableCommand {
     }
   }
 
-  /// Reads the list and its sidecar, and checks what the sidecar is about. Only nodes know which keys they trust.
+  /// Reads the list and its sidecar. Checks the subject of the sidecar, but not its signatures: only nodes know which keys they
+  /// trust.
   private func signed(for keys: FleetKeys) throws(ReleaseError) -> (FleetRevocations, RevocationList, ReleaseStatement) {
     let bytes = try ReleaseFile.list(at: file)
     let list = try RevocationList(parsing: bytes, name: file)
@@ -73,11 +74,11 @@ struct FleetRevokeCommand: AsyncParsableCommand {
     return (FleetRevocations(bytes, release: release), list, statement)
   }
 
-  /// Checks that nodes accept the list after the one that is published, if they have accepted that one.
+  /// Checks that nodes that have accepted the published list will accept this one.
   ///
   /// - Throws: ``ReleaseError`` with code `downgrade`.
   private func requireNewer(_ statement: ReleaseStatement, than published: FleetRevocations?) throws(ReleaseError) {
-    // A published one that cannot be read has no serial to compare with.
+    // A published list that cannot be read has no serial to compare with.
     guard let release = published?.release, let current = try? ReleaseSidecar(parsing: release).statement,
       current.subject == statement.subject
     else { return }

@@ -2,7 +2,7 @@ internal import CarabinerFleet
 internal import CarabinerWire
 
 extension FleetState {
-  /// The candidate in the first words of a result.
+  /// The name of the candidate at the beginning of a result.
   var label: String { "the candidate \(candidate.map { "\($0.id)" } ?? "")" }
 }
 

@@ -100,7 +100,7 @@ struct CheckCommand: AsyncParsableCommand {
       found += ((error as? ManifestError)?.problems ?? [ManifestProblem(.downloadFailed, "\(error)")]).map { Diagnostic($0) }
       found += pluginProblems(of: loaded, DownloadedPlugins(), at: path, isolation, signatures?.check, signatures?.pins)
     }
-    // A child process finds some of the problems too.
+    // A child process may find the same problems again.
     var seen: Set<Diagnostic> = []
     return Diagnostic.placed(found, in: loaded).filter { seen.insert($0).inserted }
   }
@@ -110,7 +110,7 @@ struct CheckCommand: AsyncParsableCommand {
   /// - Parameters:
   ///   - downloaded: The files of plugins with URLs. Plugins whose files are missing are left out.
   ///   - check: Verifies their files; nil if signatures are not checked.
-  ///   - pins: The digest of the manifest that was verified; nil likewise.
+  ///   - pins: The digest of the manifest that was verified; nil if signatures are not checked.
   private func pluginProblems(
     of loaded: Manifest, _ downloaded: DownloadedPlugins, at path: String, _ isolation: IsolationOverrides,
     _ check: ReleaseCheck?, _ pins: ProbePins?

@@ -29,7 +29,7 @@ struct LogDestinations: Sendable {
   /// The number of lines that were dropped or could not be written.
   var lostLines: Int { access.leftOut + files.reduce(0) { $0 + $1.lostLines } }
 
-  /// Opens all files again, and returns the errors. A file that cannot be opened again is used on.
+  /// Opens all files again, and returns the errors. A file that cannot be opened again stays in use.
   func reopen() -> [LogFile.CannotOpen] {
     files.compactMap { file in
       do throws(LogFile.CannotOpen) {

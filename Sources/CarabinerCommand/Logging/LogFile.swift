@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The destination of log lines: standard error, or a file that can be opened again after it was renamed.
 final class LogFile: Sendable {
-  /// The permissions of a new file, without those that the process's mask removes.
+  /// The permissions of a new file, before the umask is applied.
   private static let mode: mode_t = 0o640
 
   /// The log cannot be opened, or cannot be opened again.
@@ -59,7 +59,7 @@ final class LogFile: Sendable {
 
   /// Opens the path again, so that later lines are in a new file if the old one was renamed. A line is in one of the files completely.
   ///
-  /// - Throws: ``CannotOpen``. The old file is then used on.
+  /// - Throws: ``CannotOpen``. The old file then stays in use.
   func reopen() throws(CannotOpen) {
     guard let path else { return }
     let new = try Self.open(path)

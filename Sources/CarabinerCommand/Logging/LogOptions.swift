@@ -38,7 +38,7 @@ struct LogOptions: ParsableArguments {
     }
   }
 
-  /// Opens the files again, after they were renamed. A file that cannot be opened again is used on.
+  /// Opens the files again, after they were renamed. A file that cannot be opened again stays in use.
   static func reopen(_ logger: Logger) {
     for failure in LineLogHandler.destinations.reopen() {
       logger.error("\(failure); the old file is used on; send SIGUSR1 again when the path can be written")

@@ -3,7 +3,7 @@ internal import CarabinerRelease
 
 /// A file to make a statement about, or to verify.
 enum ReleaseFileArgument {
-  /// As for plugins, 512 MiB.
+  /// The maximum size of a file, 512 MiB as for plugins.
   static let maximumBytes = 512 << 20
 
   /// - Throws: ``ReleaseError`` if the file cannot be read.

@@ -6,7 +6,7 @@ enum ReleaseMoment: ExpressibleByArgument {
   case at(ReleaseTime)
   case after(seconds: Int)
 
-  /// The longest time to write as a number, 100 years.
+  /// The longest time after the issue, in days: 100 years.
   private static let maximumDays = 36_500
 
   init?(argument: String) {
@@ -29,7 +29,7 @@ enum ReleaseMoment: ExpressibleByArgument {
     }
   }
 
-  /// The time for a statement that is issued at another.
+  /// The expiry of a statement that is issued at this time.
   func time(from issued: ReleaseTime) -> ReleaseTime {
     switch self {
     case .at(let time): time

@@ -64,7 +64,7 @@ struct ReplayCommand: AsyncParsableCommand {
   private func replay() async throws -> ReplayReport {
     let run = ReplayRun(record: file, ignoredHeaders: ignoreHeader, comparesRequests: requests, maximumShown: show)
     let (manifest, downloaded) = try source.pinnedManifest(trusting: trust.policy, pluginCache.downloads)
-    // The files may not be removed before the end.
+    // The files must not be removed before the end.
     defer { withExtendedLifetime(downloaded) {} }
     return try await run.report(manifest, hiding: Terminal.secrets) { Terminal.complain("warning: \($0)") }
   }

@@ -5,7 +5,8 @@ internal import Synchronization
 
 /// Calls a handler at the first Ctrl-C. A second Ctrl-C ends the process.
 ///
-/// It handles the signal from its creation on. A Ctrl-C before the handler is set is not lost. A process has at most one at a time.
+/// It handles the signal from its creation on, so a Ctrl-C before the handler is set is not lost. A process may have only one such
+/// object at a time.
 final class InterruptSignal {
   /// Whether the signal was raised, and the handler.
   private final class Reaction: Sendable {
@@ -96,7 +97,7 @@ private final class InterruptReceiver: @unchecked Sendable {
     errno = code
   }
 
-  /// Reads everything. Returns whether there was anything.
+  /// Reads all bytes from the pipe. Returns whether there were any.
   @discardableResult private func drain() -> Bool {
     guard isReady else { return false }
     var bytes = [UInt8](repeating: 0, count: 16)

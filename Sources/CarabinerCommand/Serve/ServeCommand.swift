@@ -207,11 +207,11 @@ struct ServeCommand: AsyncParsableCommand {
     let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
     try log.begin()
     let logger = Logger(label: "carabiner.serve")
-    // On its own, because log files are opened again also during a reload and at the end.
+    // This signal has its own task, because log files must also be reopened during a reload and at the end.
     let reopening = await UnixSignalsSequence(trapping: .sigusr1)
     let reopener = Task { for await _ in reopening { LogOptions.reopen(logger) } }
     defer { reopener.cancel() }
-    // Before any file is opened that a running gateway may use, such as its record.
+    // This check comes before any file is opened that a running gateway may use, such as its record.
     if let adminPath, admin != takeOver { try SoleServer.claim(adminSocket: adminPath) }
     let inheritance = try takeOver.map { try Inheritance(adminSocket: String($0.dropFirst("unix:".count))) }
     let (events, continuation) = AsyncStream.makeStream(of: Event.self)
@@ -231,7 +231,7 @@ struct ServeCommand: AsyncParsableCommand {
     statusWriter.cancel()
     if !isHandedOver { ServiceManager.notify("STOPPING=1") }
     host.stopReloading()
-    // The successor has the same name, and takes part in roll-outs when this process does not any more.
+    // The successor is a node with the same name. It takes part in roll-outs once this process has left the fleet.
     if isHandedOver { await host.leaveFleet() }
     takeSecondSignal()
     await gateway.shutDown(lameDuck: lameDuck, within: drain, isHandedOver: isHandedOver)
@@ -330,9 +330,9 @@ struct ServeCommand: AsyncParsableCommand {
     return configuration
   }
 
-  /// Has the earlier gateway end. It is called when this one listens at all of its addresses.
+  /// Makes the earlier gateway end. Called when this one listens at all of its addresses.
   private static func takeOver(from inheritance: Inheritance, _ host: PluginHost) async throws {
-    // First, so that the end of the earlier process is not the end of the service.
+    // This comes first. Otherwise systemd would take the end of the earlier process for the end of the service.
     ServiceManager.notify("MAINPID=\(ProcessInfo.processInfo.processIdentifier)\nREADY=1")
     do {
       try inheritance.commit()

@@ -10,11 +10,12 @@ struct TopMetrics: Sendable {
   struct Plugin: Sendable {
     let name: String
     let callsPerSecond: Double
-    /// Mean time in the plugin's hooks per timed call of the interval; of all calls since the start if none was timed in the interval.
+    /// The mean time in the plugin's hooks for each timed call of the interval, in seconds. If none was timed, the mean since the
+    /// start; nil if there is none.
     let secondsPerCall: Double?
     let running: Int
     let failuresPerSecond: Double
-    /// The number since the plugin was loaded.
+    /// The number of faults since the plugin was loaded.
     let faults: Int
     /// The state of the plugin's breaker, "enabled" or "disabled".
     let state: String
