@@ -36,7 +36,7 @@ extension Manifest {
     return problems
   }
 
-  /// A warning about a plugin whose instances are in several processes and count for each of them.
+  /// A warning about a plugin with an instance in each of several processes. Its caches and limits count per process.
   ///
   /// - Parameter isPerCall: Whether the plugin has an instance for each call (`CRB_THREADS_PER_CALL`).
   package func warning(about plugin: Plugin, _ overrides: IsolationOverrides, isPerCall: Bool) -> ManifestProblem? {

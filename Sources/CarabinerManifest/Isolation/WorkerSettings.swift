@@ -28,7 +28,7 @@ package struct WorkerSettings: Sendable, Hashable {
     package init() {}
   }
 
-  /// The numbers of processes, and of lanes of a process, that are possible.
+  /// The valid numbers of processes, and of lanes of a process.
   package static let counts = 1...16
   /// The possible limits of writable memory. Less than 16 MiB is too little for some runtimes.
   package static let memorySizes = 16 << 20...ByteSizeText.maximum
@@ -36,9 +36,10 @@ package struct WorkerSettings: Sendable, Hashable {
   package static let arenaSizes = 1 << 20...4 << 30
   /// The possible shares of processor time in per cent. 100 is one processor.
   package static let processorPercentages = 1...1600
-  /// The sizes of arenas are multiples of this one.
+  /// The sizes of arenas are multiples of this size, in bytes.
   package static let arenaBlock = 16 << 10
-  /// The limit of addresses of one process (RLIMIT_AS), and the part that libraries, stacks and the pages before arenas use.
+  /// The address space of one process (RLIMIT_AS), and the part of it that libraries, stacks and the pages before arenas use, in
+  /// bytes.
   package static let (addresses, otherAddresses) = (64 << 30, 2 << 30)
   /// The maximum number of lanes if the manifest has no number.
   private static let maximumDefaultLanes = 4

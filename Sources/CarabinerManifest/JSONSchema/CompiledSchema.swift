@@ -1,6 +1,6 @@
 package import CarabinerWire
 
-/// A JSON Schema (draft 2020-12) with compiled patterns, resolved references and all mistakes found.
+/// A JSON Schema (draft 2020-12) that was checked for mistakes, with compiled patterns and resolved references.
 ///
 /// It supports the keywords that describe configurations. Unknown keywords are ignored, as the specification requires. Keywords of the
 /// specification that would change the result but are not supported are rejected.

@@ -5,7 +5,7 @@ struct ExactNumber: Sendable, Hashable, Comparable {
   private let isNegative: Bool
   /// Decimal digits without leading or trailing zeros; empty for zero.
   private let digits: [UInt8]
-  /// The power of ten the digits are multiplied by.
+  /// The power of ten that the digits are multiplied with.
   private let exponent: Int
 
   /// The limit for exponents. Larger ones are clamped, so that sums stay within an `Int`.
@@ -55,7 +55,7 @@ struct ExactNumber: Sendable, Hashable, Comparable {
 
   private var sign: Int { digits.isEmpty ? 0 : isNegative ? -1 : 1 }
 
-  /// Whether the number is nearer to zero.
+  /// Whether the number is nearer to zero than another one.
   private func isNearer(than other: ExactNumber) -> Bool {
     let (mine, others) = (digits.count + exponent, other.digits.count + other.exponent)
     return mine != others ? mine < others : digits.lexicographicallyPrecedes(other.digits)

@@ -36,7 +36,7 @@ struct Fields<Object: Sendable>: Sendable {
   /// Declares a key.
   ///
   /// - Parameters:
-  ///   - usual: The default for readers of the schema, if it is not that of the value; null for none.
+  ///   - usual: The default in the schema, if it differs from the value of the object without any key; null for none.
   ///   - missing: The problem of an object without the key; nil if it may be left out.
   ///   - isFirst: Whether the key is read first, and nothing else is read if it is missing or has a problem.
   mutating func key<Value: Equatable & Sendable>(

@@ -12,7 +12,7 @@ extension ManifestReader {
         problem(.invalidValue, place, "\(name.debugDescription) is not an upstream name; use letters a-z, digits and -")
         continue
       }
-      // Also if it has problems, so that rules that name it are not reported too.
+      // An upstream with problems counts as declared, so that rules that name it are not reported too.
       declaredUpstreams.insert(name)
       if name == Manifest.mainUpstream, manifest.endpoint != nil {
         problem(

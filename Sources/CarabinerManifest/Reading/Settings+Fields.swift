@@ -137,7 +137,7 @@ extension ValueKind<String> {
 
   fileprivate static var webSocketURL: Self {
     text(#""type": "string", "pattern": "^wss?://|[$][{]""#) { reader, json, place in
-      // Not nil after a problem, which would end the reading of the object.
+      // This is not nil after a problem, because nil would end the reading of the object.
       guard let text = reader.reference(json, place) else { return "" }
       if text.hasPrefix("ws://") || text.hasPrefix("wss://") || text.contains("${") { return text }
       reader.problem(

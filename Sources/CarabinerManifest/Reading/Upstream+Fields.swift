@@ -146,7 +146,7 @@ extension ValueKind<[Manifest.Upstream.Endpoint]> {
     let kind = ValueKind<Manifest.Upstream.Endpoint>.endpoint
     let most = Manifest.Upstream.maximumEndpoints
     return Self(#""type": "array", "minItems": 1, "maxItems": \#(most), "items": {\#(kind.schema)}"#) { reader, json, place in
-      // Not nil after a problem, which would end the reading of the object.
+      // This is not nil after a problem, because nil would end the reading of the object.
       guard case .array(let entries) = json else {
         reader.wrongType(json, place, "a list of endpoints")
         return []

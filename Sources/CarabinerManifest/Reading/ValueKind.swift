@@ -31,7 +31,7 @@ struct ValueKind<Value: Sendable>: Sendable {
 
   /// This kind, for values that pass a check.
   ///
-  /// - Parameter problem: The message for another value, which is also given as it was written.
+  /// - Parameter problem: Returns the message for a value that does not pass. Its arguments are the value as written and as read.
   func checked(
     _ isValid: @escaping @Sendable (Value) -> Bool, _ problem: @escaping @Sendable (JSONValue, Value) -> String
   ) -> Self {
@@ -136,7 +136,7 @@ extension ValueKind<Int> {
 
   /// A number of bytes with limits of its own.
   ///
-  /// - Parameter limits: Members of the schema that say so, as JSON after a comma.
+  /// - Parameter limits: The limits as members of the schema: JSON after a comma.
   static func size(_ limits: String) -> Self {
     Self(##""$ref": "#/$defs/size"\##(limits)"##, json: { .string(ByteSizeText.print($0)) }, read: { $0.bytes($1, $2) })
   }

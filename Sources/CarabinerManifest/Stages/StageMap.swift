@@ -2,7 +2,8 @@ public import CarabinerABI
 
 /// A value for each of the four lists.
 ///
-/// It is public, like ``StageKind``, so that the compiler can specialise it for the types of the host. Requests read it.
+/// It is public, like ``StageKind``, so that the compiler can specialise it for the types of the host, because each request reads
+/// it.
 public struct StageMap<Value: Sendable>: Sendable {
   private var graphql: Value
   private var cache: Value
