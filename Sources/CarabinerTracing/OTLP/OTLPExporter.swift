@@ -167,7 +167,7 @@ package final class OTLPExporter: Sendable {
     }
   }
 
-  /// The number of bytes of a response that are read.
+  /// The maximum number of bytes of a response that are read.
   private static let maximumAnswerBytes = 64 << 10
 
   private static func beginning(of chunks: PullStream<Data>) async throws -> [UInt8] {

@@ -33,7 +33,8 @@ package final class OTLPTracer: Tracer {
       start: instant().nanosecondsSinceEpoch, exporter: trace.isSampled ? exporter : nil)
   }
 
-  // The protocol still requires this. The exporter sends spans by itself, and the rest when it is shut down.
+  // The protocol still requires this function. It does nothing, because the exporter sends spans by itself, and the rest at its
+  // shutdown.
   package func forceFlush() {}
 
   package func extract<Carrier, Extract: Extractor>(

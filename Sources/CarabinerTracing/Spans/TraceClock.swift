@@ -30,7 +30,7 @@ final class TraceClock: Sendable {
     return Instant(nanosecondsSinceEpoch: start.nanosecondsSinceEpoch &+ elapsed)
   }
 
-  /// The time before another one by a duration, but not before the start.
+  /// The time that is `duration` before `later`, but not before the start.
   func instant(before later: Instant, by duration: Duration) -> Instant {
     let (seconds, attoseconds) = duration.components
     let elapsed = UInt64(clamping: seconds) &* 1_000_000_000 &+ UInt64(clamping: attoseconds / 1_000_000_000)
