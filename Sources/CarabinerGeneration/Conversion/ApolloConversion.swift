@@ -90,7 +90,7 @@ struct ApolloConversion {
       }
     case "testMocks": each(value, "output.testMocks") { $0.convertMocks($1, $2) }
     default:
-      // `none` is a choice without effect.
+      // The choice `none` has no effect.
       if value.object?["none"] == nil { drop("output.\(key)", value) }
     }
   }
@@ -103,7 +103,7 @@ struct ApolloConversion {
     }
   }
 
-  /// A module of its own needs public declarations.
+  /// Converts the module of the generated code. Declarations in a module of their own must be public.
   private mutating func convertModule(_ type: JSONObject) {
     for (kind, value) in type {
       let word = value.object?["accessModifier"]?.string
@@ -175,6 +175,6 @@ struct ApolloConversion {
 
   private static func list(_ texts: [String]) -> String { "[\(texts.map(quoted).joined(separator: ", "))]" }
 
-  /// YAML reads texts of JSON.
+  /// A JSON string is also a valid YAML string.
   private static func quoted(_ text: String) -> String { JSONValue.string(text).description }
 }

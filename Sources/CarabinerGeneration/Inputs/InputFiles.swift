@@ -61,7 +61,7 @@ struct InputFiles {
     }
   }
 
-  /// The files that match patterns. Each pattern must match one.
+  /// The files that match patterns. Each pattern must match at least one file.
   private func files(
     _ patterns: [PlacedText], _ search: inout FileSearch, _ kind: String, remedy: String, maximum: Int
   ) throws(GeneratorError) -> [String] {

@@ -48,7 +48,7 @@ extension GenerationSettings {
       reader.problem(top, "there is no output; write output: {folder: Generated}")
     }
     if let json = members["renames"] { readRenames(json, top.appending("renames"), &reader) }
-    // Types of the client library are in its module, so this is after the output.
+    // The scalars are read after the output, which may name the module of the client library.
     if let json = members["scalars"] { readScalars(json, top.appending("scalars"), &reader) }
   }
 

@@ -1,6 +1,6 @@
 internal import CarabinerWire
 
-/// Converts the selection sets of one document. Its depth is that of the document, which the parser limits.
+/// Converts the selection sets of one document. The recursion is as deep as the document, whose depth the parser limits.
 struct DefinitionReader {
   private let file: String
   private let places: GraphQLPlaces
@@ -49,7 +49,7 @@ struct DefinitionReader {
     return SelectionList(id: id, selections.compactMap { node($0) })
   }
 
-  /// Nil for a selection that is never included. The places of its parts are passed over.
+  /// Converts a selection; nil if it is never included. The places of its parts are skipped then.
   private mutating func node(_ selection: GraphQLDocument.Selection) -> SelectionNode? {
     let place = SourcePlace(
       file: file, places.selections.indices.contains(nextSelection) ? places.selections[nextSelection] : nil)

@@ -34,7 +34,7 @@ struct FragmentDefinitionNode: Sendable {
 /// The definitions of all documents.
 struct Definitions: Sendable {
   var operations: [OperationNode] = []
-  /// In the order of the documents.
+  /// The fragments, in the order of the documents.
   var fragments: [FragmentDefinitionNode] = []
   var fragmentsByName: [String: FragmentDefinitionNode] = [:]
 

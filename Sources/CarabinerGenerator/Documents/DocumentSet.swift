@@ -56,11 +56,11 @@ struct DocumentSet {
     validator.clientDirectives = Self.clientDirectives
     validator.limits = Self.limits
     do throws(GraphQLSyntaxError) {
-      // A fragment may be for reading the store only.
+      // A fragment that no operation uses may serve to read the store.
       let found = try validator.problems(in: text).filter { $0.rule != .noUnusedFragments }
       let unknown = Set(found.lazy.filter { $0.rule == .fieldsOnCorrectType }.flatMap(\.locations))
       for problem in found {
-        // A field that does not exist is compared with others, too.
+        // A field that does not exist is already reported, so its conflict with another field is not.
         if problem.rule == .overlappingFieldsCanBeMerged, problem.locations.contains(where: unknown.contains) { continue }
         problems.append(self.problem(problem, starts))
       }
@@ -102,7 +102,7 @@ struct DocumentSet {
     return count
   }
 
-  /// The place in its file, of a place in the text of all files.
+  /// Converts a place in the text of all files to a place in one file.
   private func place(of place: GraphQLPlaces.Place?, _ starts: [Int]) -> SourcePlace {
     guard let place, let index = starts.lastIndex(where: { $0 < place.line }) else { return SourcePlace(file: "") }
     return SourcePlace(file: sources[index].file, line: place.line - starts[index], column: place.column)

@@ -7,8 +7,8 @@ struct StorePolicy {
   private(set) var keyFields: [String: [String]] = [:]
   /// The type and the key arguments by `Type.field`.
   private(set) var fields: [String: (type: String, arguments: [String])] = [:]
-  /// The names of key fields that a selection may have at any place: no type has such a field of another type, and no document an alias of
-  /// the name, or a field of the name with arguments.
+  /// The names of key fields that can be selected anywhere without a conflict. In all types, the field has the same type. No
+  /// document has an alias with the name, or a field of the name with arguments.
   private var clearNames: Set<String> = []
   private(set) var problems: [GeneratorProblem] = []
   private let schema: Schema
@@ -17,7 +17,7 @@ struct StorePolicy {
     self.schema = schema
     for type in schema.types where type.kind == .object || type.kind == .interface {
       for directive in type.appliedDirectives where directive.name == "fieldPolicy" { readField(directive, of: type) }
-      // The store takes the first interface by name, too.
+      // The order is that of the store, which uses the first interface by name.
       for owner in [type] + type.interfaces.compactMap({ schema.type(of: $0) }).sorted(by: { $0.name < $1.name }) {
         guard let directive = owner.appliedDirectives.first(where: { $0.name == "typePolicy" }) else { continue }
         readKeys(directive, of: type)
@@ -26,7 +26,7 @@ struct StorePolicy {
     }
   }
 
-  /// Whether it has nothing for the objects of a store.
+  /// Whether there are neither field policies nor key fields of an object type.
   var isEmpty: Bool { fields.isEmpty && keyFields.keys.allSatisfy { schema.type(named: $0)?.kind != .object } }
 
   private mutating func readKeys(_ directive: Schema.AppliedDirective, of type: Schema.NamedType) {
@@ -145,9 +145,10 @@ extension StorePolicy {
     return selections.isEmpty ? [] : keys.map { .field(GraphQLDocument.Field(name: $0)) } + nodes
   }
 
-  /// Whether an inline fragment selects the key fields, because the selection around it, of a union or an interface, does not.
+  /// Whether key fields are added to an inline fragment, because the selection around it, on a union or an interface, does not have
+  /// them.
   ///
-  /// Fields of one name in a result are one field, wherever they are selected.
+  /// A result merges fields with the same name, so only names without conflicts are added.
   private func needsKeys(_ condition: Schema.NamedType?, in type: Schema.NamedType?) -> Bool {
     let keys = missingKeys(of: condition)
     guard condition?.name != type?.name, condition?.kind == .object || type?.kind == .union, keys != missingKeys(of: type) else {

@@ -19,7 +19,7 @@ public struct CodeGenerator: Sendable {
   ///
   /// - Throws: ``GeneratorError`` with all faults of the schema and the documents.
   public func files(for documents: [DocumentSource]) throws(GeneratorError) -> [GeneratedFile] {
-    // A schema may lack the definitions of its directives: those of policies are not of the server.
+    // The schema may lack definitions of its directives, because a server does not define those for store policies.
     let faults = schema.validate().filter { $0.rule != .knownDirectives }
     guard faults.isEmpty else {
       throw GeneratorError(
@@ -40,7 +40,7 @@ public struct CodeGenerator: Sendable {
     policy.select(in: &definitions)
     var generation = Generation(schema: schema, definitions: definitions, policy: policy, configuration: configuration)
     let files = generation.files(of: sources)
-    // A selection that several types have is reported for each.
+    // A faulty selection that several types have is found once for each type.
     var known: Set<GeneratorProblem> = []
     let problems = generation.problems.filter { known.insert($0).inserted }
     guard problems.isEmpty else { throw GeneratorError(problems: problems) }

@@ -85,7 +85,7 @@ extension Generation {
 
   // MARK: Names
 
-  /// Reports types at the top level that would have one name.
+  /// Reports types at the top level that would have the same name.
   mutating func checkNames(_ types: [Schema.NamedType]) {
     let naming = names.naming
     var known: [String: String] = [:]
@@ -110,7 +110,8 @@ extension Generation {
     for type in mocks {
       check(naming.mock(type.name), "the mock of \(type.name)", "Mock<\(type.name)>", SourcePlace(type.location), &problems)
     }
-    // Names of another module are hidden by those of the mocks, which use types of the schema only.
+    // Mocks in a module of their own may have the names of fragments and operations. The module's own types hide the imported ones,
+    // and mocks use only types of the schema.
     if configuration.mocks?.module != nil {
       for type in mocks { known[naming.mock(type.name)] = nil }
     }

@@ -9,12 +9,12 @@ struct MockFields {
     let definition: Schema.Field
   }
 
-  /// The object types of selections, in the order of the schema.
+  /// The object types that selections can return, in the order of the schema.
   let objects: [Schema.NamedType]
   private let schema: Schema
   /// The selected fields by the name of the type of the selection.
   private var selected: [String: [FieldNode]] = [:]
-  /// The types of selections that an object can have.
+  /// For each object type, the types of the selections that apply to it.
   private var conditions: [String: [String]] = [:]
 
   init(_ definitions: Definitions, schema: Schema) {
@@ -47,7 +47,8 @@ struct MockFields {
     objects = schema.types.filter { [conditions] in conditions[$0.name] != nil }
   }
 
-  /// The fields of an object by response key, sorted. A key with fields of several names has them all, that of its own name first.
+  /// The fields of an object, sorted by response key. If several fields have the same response key, the one with this name comes
+  /// first.
   func fields(of object: Schema.NamedType) -> [[Field]] {
     var fields: [String: [Field]] = [:]
     for node in (conditions[object.name] ?? []).flatMap({ selected[$0] ?? [] }) where node.responseKey != "__typename" {

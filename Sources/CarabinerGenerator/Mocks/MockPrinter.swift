@@ -38,7 +38,7 @@ struct MockPrinter {
     if members.isEmpty { return }
     writer.emptyLine()
     writer.begin("extension Mock where Object == \(name)")
-    // In backticks alone, `self` is the whole value.
+    // Even in backticks, `self` is the whole value and not a property or parameter.
     var value = "value"
     while members.contains(where: { $0.property == value }) { value += "_" }
     let parameters = members.map { member in

@@ -28,7 +28,7 @@ enum SwiftLiteral {
     guard !needsEscapes, text.utf8.contains(where: { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) else {
       return string(text)
     }
-    // One sign more than the longest run of them in the text.
+    // One `#` more than the longest run of `#` in the text.
     let longest = text.split(omittingEmptySubsequences: true) { $0 != "#" }.map(\.count).max() ?? 0
     let signs = String(repeating: "#", count: longest + 1)
     return signs + "\"" + text + "\"" + signs

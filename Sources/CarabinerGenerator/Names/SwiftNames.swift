@@ -9,7 +9,8 @@ enum SwiftNames {
     return reservedTypes.contains(name) ? "\(name)_\(ending)" : name
   }
 
-  /// The name of a scalar that is a text. A type of the system with its name stays usable in the module of the generated code.
+  /// The name of a scalar that is represented as a string. If it is the name of a system type, it gets an ending. Otherwise code in
+  /// the module could not use the system type.
   static func textScalar(_ name: String) -> String {
     let ending = "Scalar"
     let type = type(name, ending: ending)

@@ -1,6 +1,6 @@
 /// How names of a schema are written in Swift.
 enum Words {
-  /// The name with a capital as its first letter. Underscores at its begin stay.
+  /// The name with a capital as its first letter. Leading underscores stay.
   static func capitalized(_ name: String) -> String {
     let underscores = name.prefix { $0 == "_" }
     let rest = name.dropFirst(underscores.count)
@@ -13,7 +13,7 @@ enum Words {
   /// The name of a field as a property: `Title` and `TITLE` are `title`. Underscores stay.
   static func property(_ name: String) -> String { isUppercase(name) ? name.lowercased() : decapitalized(name) }
 
-  /// The name without underscores, as `newHope` for `NEW_HOPE`. Underscores at its begin stay.
+  /// The name without underscores, as `newHope` for `NEW_HOPE`. Leading underscores stay.
   static func camelCased(_ name: String) -> String {
     let words = name.split(separator: "_").map(String.init)
     guard let first = words.first else { return name }

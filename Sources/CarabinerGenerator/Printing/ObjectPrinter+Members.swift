@@ -83,10 +83,10 @@ extension ObjectPrinter {
 }
 
 extension ObjectPrinter.Member {
-  /// The name of the stored property. No field has a name with two underscores at its begin.
+  /// The name of the stored property. No field has a name that begins with two underscores.
   var stored: String { deprecationReason == nil ? name : "__" + name }
 
-  /// The stored property in a function. In backticks alone, `self` is the whole value.
+  /// The stored property in a function. Even in backticks, a bare `self` is the whole value.
   fileprivate var reference: String { (stored == "self" ? "self." : "") + SwiftNames.escaped(stored) }
 }
 

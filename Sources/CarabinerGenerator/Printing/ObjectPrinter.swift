@@ -21,7 +21,7 @@ struct ObjectPrinter {
   /// Prints a type.
   ///
   /// - Parameters:
-  ///   - constants: Lines of code at its begin.
+  ///   - constants: Lines of code at its beginning.
   mutating func print(
     _ shape: ObjectShape, _ protocols: String = "SelectionSet", constants: [String] = [], to writer: inout CodeWriter
   ) {
@@ -57,13 +57,13 @@ struct ObjectPrinter {
     let name: String
     let type: String
     var wrapper: String?
-    /// Whether the property of a type with properties that can be set is an exception.
+    /// Whether the property has no setter although other properties of its type have one.
     var isConstant = false
     /// The value of a property that is not stored.
     var forward: String?
-    /// The expression that reads it. The first `$` is the name of the reader.
+    /// The expression that reads the value. The first `$` is replaced by the name of the reader.
     var read = ""
-    /// The statement that writes it, of the same form. The first `%` is the property.
+    /// The statement that writes the value. The first `$` is replaced by the name of the writer, and the first `%` by the property.
     var write = ""
     var description: String?
     var deprecationReason: String?
@@ -80,7 +80,7 @@ struct ObjectPrinter {
     let properties = Set(shape.fields.map(\.property))
     for field in shape.fields {
       var member = member(field)
-      // The wrapper of a property has its name with an underscore.
+      // Swift stores a property wrapper under the name of the property with an underscore, which must be free.
       if member.wrapper != nil, properties.contains("_" + field.property) { member.wrapper = nil }
       members.append(member)
     }
@@ -101,7 +101,8 @@ struct ObjectPrinter {
     let key = SwiftLiteral.string(field.responseKey)
     let type = names.output(field)
     let coding = names.coding(field.definition.type).map { ", as: \($0).self" } ?? ""
-    // The reader makes a value with a condition optional, and null is nil as well. The store may lack an optional value.
+    // The reader already makes a conditional value optional, and nil also represents null. In a mutable type, a nullable value
+    // counts as conditional, because the store may lack it.
     let isConditional = field.isConditional || isMutable && !field.definition.type.isNonNull
     let isOptional = isConditional && !field.definition.type.isNonNull
     let readCoding = isOptional ? coding.replacing("?.self", with: ".self") : coding
@@ -126,7 +127,7 @@ struct ObjectPrinter {
       var member = Member(
         name: fragment.property, type: names.global(fragment.name) + (isOptional ? "?" : ""),
         read: "$.\(fragment.isConditional ? "conditionalFragment" : "fragment")()", write: "$.write(%)")
-      // A value of a type without setters lacks the members that others select.
+      // A fragment type without setters has only its own members, so setting it would lose the members of other selections.
       member.isConstant = mutableFragments?.contains(fragment.name) == false
       if let origin = fragment.forwardedTo {
         let path = "\(SwiftNames.escaped(origin)).fragments"

@@ -41,7 +41,8 @@ struct SchemaTypePrinter {
       writer.line("case \(SwiftNames.escaped(name))\(raw)")
     }
     if type.values.contains(where: { $0.deprecationReason != nil }) {
-      // Swift does not make the list if a case has an attribute. By their names, deprecated cases are used without a warning.
+      // Swift does not synthesize `allCases` if a case has an attribute. Raw values are used here, because the names of deprecated
+      // cases would cause warnings.
       writer.emptyLine()
       let name = naming.enumeration(type.name)
       writer.list(
@@ -59,12 +60,12 @@ struct SchemaTypePrinter {
         hasDefault: field.defaultValue != nil, names: &names)
       member.isBoxed = !field.type.isList && cycles.contains(type.name, field.type.name)
       member.description = field.description
-      // A wrapper and another property for the warning would not fit together.
+      // A deprecated property needs a second, stored property, which cannot be combined with a property wrapper.
       member.deprecationReason = member.isBoxed ? nil : field.deprecationReason
       members.append(member)
     }
     let places = type.inputFields.map(\.location)
-    // The box of a property has its name with an underscore.
+    // Swift stores a property wrapper under the name of the property with an underscore.
     let boxes = members.filter(\.isBoxed).map { "_" + $0.property }
     check(type, members.map { ($0.key, $0.property) }, places, reserved: Set(["hashValue", "self"] + boxes))
     writer.begin("\(access)struct \(naming.inputObject(type.name)): InputObject")
@@ -87,7 +88,7 @@ struct SchemaTypePrinter {
     writer.begin("\(access)func write(to object: inout ObjectWriter)")
     writer.line("switch self {")
     for (field, (key, name)) in zip(type.inputFields, cases) {
-      // The type of the case is without null.
+      // The value of the case is not nullable, so the last character, a question mark, is dropped.
       let coding = names.coding(field.type).map { ", as: \($0.dropLast()).self" } ?? ""
       writer.line("case .\(SwiftNames.escaped(name))(let value): object.write(\(SwiftLiteral.string(key)), value\(coding))")
     }

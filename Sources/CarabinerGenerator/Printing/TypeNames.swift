@@ -61,7 +61,9 @@ struct TypeNames {
 
   /// The type that reads and writes the values of a field or an argument; nil if they do so themselves.
   ///
-  /// - Parameter isNullable: Whether the outer type is for arguments that may be left out.
+  /// - Parameters:
+  ///   - isInput: Whether the value is a variable or a field of an input object, which may be left out.
+  ///   - hasDefault: Whether the schema or the document has a default value for it.
   func coding(_ type: Schema.TypeReference, isInput: Bool = false, hasDefault: Bool = false) -> String? {
     guard let coding = naming.configuration.scalars[type.name]?.coding, schema.type(of: type)?.kind == .scalar else { return nil }
     let text = wrapped(coding, type)
@@ -80,7 +82,7 @@ struct TypeNames {
   /// The constant with the object types of an interface or a union.
   func possible(_ name: String) -> String {
     let constant = Words.decapitalized(name)
-    // Of two types that differ in the first letter, each keeps its name.
+    // If another type has the name with a small first letter, this type keeps its own name.
     return SwiftNames.escaped(schema.type(named: constant) == nil ? constant : name)
   }
 

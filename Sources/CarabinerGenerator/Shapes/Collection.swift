@@ -56,7 +56,8 @@ struct Collection {
     let known = fragments[position]
     let isWeaker = fragment.isConditional || fragment.isDeferred
     let isKnownWeaker = known.isConditional || known.isDeferred
-    // The own spread of a fragment is stored. Of two others, one that is always there is better.
+    // An unconditional spread replaces a conditional one. Of two equal ones, the object's own spread is preferred, because it is
+    // stored.
     if isKnownWeaker && !isWeaker || isKnownWeaker == isWeaker && known.origin != nil && fragment.origin == nil {
       fragments[position] = fragment
     }

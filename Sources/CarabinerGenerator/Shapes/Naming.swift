@@ -71,7 +71,7 @@ struct Naming {
   func child(_ property: String, isList: Bool) -> String {
     let ending = "SelectionSet"
     let name = SwiftNames.type(isList ? Singular.of(property) : property, ending: ending)
-    // A name without letters is that of the property.
+    // Capitalizing a name without letters does not change it, so the type would have the name of the property.
     return name == property || codings.contains(name) ? "\(name)_\(ending)" : name
   }
 

@@ -70,7 +70,7 @@ extension ShapeBuilder {
   ) -> ObjectShape? {
     let contributions = part.field.contributions
     let first = contributions.first?.conditions ?? []
-    // Conditions of all selections are those of the field itself.
+    // Conditions that all selections share are conditions of the field itself.
     let shared = contributions.allSatisfy { $0.conditions == first } ? first : []
     let parts = contributions.map { contribution in
       ChildKey.Part(
@@ -78,7 +78,7 @@ extension ShapeBuilder {
         conditions: contribution.conditions == shared ? [] : contribution.conditions)
     }
     let key = ChildKey(parts: Set(parts), conditions: Set(shared))
-    // The nearest type of the name is the one that Swift finds.
+    // Swift resolves a name to the nearest type around it.
     if let known = outer.lazy.compactMap({ $0.byKey[part.field.responseKey] }).first, known.key == key {
       children.byKey[part.field.responseKey] = known
       children.keysByName[part.name] = part.field.responseKey
@@ -97,7 +97,7 @@ extension ShapeBuilder {
     for (contribution, part) in zip(contributions, parts) {
       guard let type = definition(contribution).flatMap({ schema.type(of: $0.type) }) else { continue }
       lists.append(TypedSelections(selections: list(contribution, part, type), type: type))
-      // Types of one field can differ where a type of the schema narrows the field of an interface: the object is of each of them.
+      // The types of one field can differ, because a type may narrow a field of its interface. The object has all these types.
       if part.conditions.isEmpty { scope.add(type) }
     }
     if scope.types.isEmpty, let first = lists.first { scope.add(first.type) }
@@ -108,7 +108,8 @@ extension ShapeBuilder {
     return child
   }
 
-  /// The selections of a field, as a fragment with conditions if they need some that the other selections of the field do not.
+  /// The selections of a field. If they have conditions that not all selections of the field share, they become a conditional
+  /// fragment.
   private mutating func list(
     _ contribution: Collection.Contribution, _ part: ChildKey.Part, _ type: Schema.NamedType
   ) -> SelectionList {

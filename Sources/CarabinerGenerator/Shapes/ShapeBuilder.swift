@@ -54,7 +54,7 @@ struct ShapeBuilder {
   /// A type with the fields of selection sets.
   ///
   /// - Parameters:
-  ///   - nodes: The selections whose fragments that do not hold become views. Others are views of a type around it.
+  ///   - nodes: The selections whose conditional fragments become views here. Other fragments are views of a type around this one.
   ///   - outer: The types of fields of the types around it, from inside.
   mutating func shape(
     _ path: TypePath, _ scope: Scope, _ lists: [TypedSelections], views nodes: [SelectionNode],
