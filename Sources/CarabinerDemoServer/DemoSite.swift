@@ -125,7 +125,7 @@ final class DemoSite: Sendable {
         signature: request.headers["x-signature"], body: request.body, now: Int64(Date().timeIntervalSince1970))
     } catch {
       counters.withLock { $0.unsigned += 1 }
-      // Not 401, because another token would not help.
+      // The status is not 401, because another token would not help.
       throw RequestRefusal(403, error.message, code: "FORBIDDEN")
     }
   }
