@@ -389,6 +389,7 @@ if !librariesOnly {
     .executable(name: "carabiner-worker", targets: ["CarabinerWorker"]),
     .library(name: "CarabinerPipelineSockets", targets: ["CarabinerPipelineSockets"]),
     .library(name: "CarabinerHost", targets: ["CarabinerHost"]),
+    .library(name: "CarabinerService", targets: ["CarabinerService"]),
     .library(name: "CarabinerTracing", targets: ["CarabinerTracing"]),
     .library(name: "CarabinerWebSocket", targets: ["CarabinerWebSocket"]),
   ]
@@ -596,10 +597,14 @@ if !librariesOnly {
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "Tracing", package: "swift-distributed-tracing"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
+      swiftSettings: swiftSettings),
+    // The gateway as a service, in a module of its own because only it needs the groups of services.
+    .target(
+      name: "CarabinerService",
+      dependencies: ["CarabinerHost", .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")],
       swiftSettings: swiftSettings),
     // The sources of the example packages, built and run by the tests. Users build them as the packages that they are.
     .executableTarget(
@@ -639,8 +644,8 @@ if !librariesOnly {
       name: "CarabinerHostTests",
       dependencies: [
         "CarabinerHost", "Carabiner", "CarabinerCurl", "CarabinerGateway", "CarabinerBridge", "CarabinerManifest",
-        "CarabinerPipeline", "CarabinerRelease", "CarabinerTracing", "CarabinerUpstreams", "CarabinerWire", "ScriptedServer",
-        "TestTools",
+        "CarabinerPipeline", "CarabinerRelease", "CarabinerService", "CarabinerTracing", "CarabinerUpstreams", "CarabinerWire",
+        "ScriptedServer", "TestTools",
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
         .product(name: "MetricsTestKit", package: "swift-metrics"),
@@ -657,7 +662,6 @@ if !librariesOnly {
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ],
       swiftSettings: swiftSettings),
     .testTarget(
@@ -677,7 +681,6 @@ if !librariesOnly {
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
       // The files of new plugins are in the executable, so that it is one file that works in any folder.

@@ -4,10 +4,9 @@ internal import CarabinerWire
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
-internal import ServiceLifecycle
 
 /// A small GraphQL library over HTTP, served by the gateway's HTTP server.
-package struct DemoServer: Service {
+package struct DemoServer: Sendable {
   /// Receives a line for each request, with the time until its response was ready.
   package typealias Note = @Sendable (_ line: String, _ time: Duration) -> Void
 
@@ -35,10 +34,10 @@ package struct DemoServer: Service {
   /// The schema of the library in the schema definition language.
   package static var schema: String { Schema.library.text() }
 
-  /// Serves until the service group shuts down, or the task is cancelled.
+  /// Serves until a wait returns.
   ///
   /// - Throws: ``CarabinerGateway/GatewayError`` if it cannot listen.
-  package func run() async throws {
+  package func run(until wait: () async -> Void) async throws {
     var limits = GatewayLimits()
     limits.maximumBodyBytes = configuration.maximumBodyBytes
     limits.takesWebSockets = false
@@ -46,7 +45,7 @@ package struct DemoServer: Service {
       .tcp(host: configuration.host, port: configuration.port), group: MultiThreadedEventLoopGroup.singleton,
       ListenerSettings(handler: AnsweringHandler(refusal: refusal, answer: answer)), settings: CurrentSettings(limits: limits))
     onListening(server.address?.port ?? configuration.port)
-    try? await gracefulShutdown()
+    await wait()
     pauses.end()
     // A cancelled task cannot wait for running requests, so a new task does.
     await Task { await server.shutDown(within: Self.drainTime) }.value

@@ -1,8 +1,6 @@
 internal import ArgumentParser
 internal import CarabinerDemoServer
 internal import Foundation
-internal import Logging
-internal import ServiceLifecycle
 internal import UnixSignals
 
 /// `carabiner demo-server`: a GraphQL server to try Carabiner with.
@@ -95,10 +93,9 @@ struct DemoServerCommand: AsyncParsableCommand {
     if printSchema { return Terminal.emit(DemoServer.schema.trimmingCharacters(in: .newlines)) }
     let note: DemoServer.Note = { line, time in Terminal.complain("\(line), \(time.microseconds)") }
     let server = DemoServer(serverConfiguration, note: quiet ? nil : note) { port in Terminal.emit("listening \(port)") }
+    let ends = await UnixSignalsSequence(trapping: .sigterm, .sigint)
     do {
-      let services = ServiceGroupConfiguration(
-        services: [server], gracefulShutdownSignals: [.sigterm, .sigint], logger: Logger(label: "demo-server"))
-      try await ServiceGroup(configuration: services).run()
+      try await server.run { for await _ in ends { return } }
     } catch {
       Terminal.complain("error: cannot serve on \(host):\(port): \(error); try another --port or --host")
       throw ExitStatus.network

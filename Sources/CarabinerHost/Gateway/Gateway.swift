@@ -1,6 +1,5 @@
 internal import CarabinerGateway
 internal import Logging
-public import ServiceLifecycle
 internal import UnixSignals
 
 /// Serves GraphQL over HTTP and WebSockets, and runs the operations through the chain of a host.
@@ -9,28 +8,29 @@ internal import UnixSignals
 /// let host = try await PluginHost(manifest: "chain.yaml")
 /// try await Gateway(host: host, configuration: .init(address: "127.0.0.1:4000")).runService()
 /// ```
-public final class Gateway: Service {
+public final class Gateway: Sendable {
   /// The host that runs the operations. It continues after the gateway ends.
   public let host: PluginHost
   /// The configuration of the gateway.
   public let configuration: Configuration
 
-  /// Creates a gateway over a host. It listens once ``run()`` is called.
+  /// Creates a gateway over a host. It listens once it runs.
   public init(host: PluginHost, configuration: Configuration = Configuration()) {
     self.host = host
     self.configuration = configuration
   }
 
-  /// Serves until the service group shuts down, or the task is cancelled.
+  /// Serves until a wait returns, or the task is cancelled.
   ///
-  /// After a graceful shutdown begins, requests are served for ``Configuration/lameDuckTime``. Then operations in progress have
-  /// ``Configuration/drainTime`` to finish. Cancellation closes all connections at once.
+  /// After the wait returned, requests are served for ``Configuration/lameDuckTime``. Then operations in progress have
+  /// ``Configuration/drainTime`` to finish. If the wait throws, all connections are closed at once.
   ///
+  /// - Parameter wait: Waits for the end. It throws when the task is cancelled.
   /// - Throws: ``ServerError`` if the gateway cannot listen, or a value of the configuration cannot be used.
-  public func run() async throws {
+  package func run(until wait: () async throws -> Void) async throws {
     let running = try await start()
     configuration.onListening?(running.addresses)
-    let isGraceful = (try? await gracefulShutdown()) != nil
+    let isGraceful = (try? await wait()) != nil
     // A new task: this one may be cancelled, and could then not wait for the connections to end.
     await Task {
       await running.shutDown(
@@ -41,11 +41,13 @@ public final class Gateway: Service {
   /// Serves as the main job of a program: until SIGTERM or SIGINT (Ctrl-C), when operations in progress have
   /// ``Configuration/drainTime`` to finish. SIGHUP reloads the manifest. The host is shut down at the end.
   ///
-  /// A program with other services runs the gateway in a `ServiceGroup`.
+  /// A program with other services runs the gateway in a `ServiceGroup`: `CarabinerService` makes it a `Service`. If the task is cancelled,
+  /// all connections are closed at once.
   ///
-  /// - Throws: As ``run()``.
+  /// - Throws: ``ServerError`` if the gateway cannot listen, or a value of the configuration cannot be used.
   public func runService() async throws {
     let logger = host.output.logger
+    let ends = await UnixSignalsSequence(trapping: .sigterm, .sigint)
     let reloads = Task { [host] in
       for await _ in await UnixSignalsSequence(trapping: .sighup) {
         do {
@@ -56,10 +58,16 @@ public final class Gateway: Service {
       }
     }
     defer { reloads.cancel() }
-    let group = ServiceGroup(
-      configuration: .init(services: [self], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
     let result: Result<Void, any Error>
-    do { result = .success(try await group.run()) } catch { result = .failure(error) }
+    do {
+      try await run {
+        for await _ in ends { return }
+        throw CancellationError()
+      }
+      result = .success(())
+    } catch {
+      result = .failure(error)
+    }
     await host.shutDown()
     try result.get()
   }

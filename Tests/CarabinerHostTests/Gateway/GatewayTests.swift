@@ -1,6 +1,7 @@
 import Carabiner
 import CarabinerCurl
 import CarabinerHost
+import CarabinerService
 import Foundation
 import Logging
 import ServiceLifecycle
