@@ -2,6 +2,8 @@ internal import CarabinerWire
 
 /// The keys of an object of the manifest, each declared once. Reader, schema, defaults and comparisons are derived from them. Rules
 /// across keys are functions that run after the keys are read.
+///
+/// Its functions are not compiled again for each type of object and value, which would take a quarter of the time of this module.
 struct Fields<Object: Sendable>: Sendable {
   typealias Rule = @Sendable (inout ManifestReader, Object, JSONObject, JSONPointer) -> Void
 
@@ -28,6 +30,7 @@ struct Fields<Object: Sendable>: Sendable {
   /// Declares the keys of an object.
   ///
   /// - Parameter standard: The object without any key.
+  @_semantics("optimize.sil.specialize.generic.never")
   init(_ standard: Object, _ declare: (inout Fields) -> Void) {
     self.standard = standard
     declare(&self)
@@ -39,6 +42,7 @@ struct Fields<Object: Sendable>: Sendable {
   ///   - usual: The default in the schema, if it differs from the value of the object without any key; null for none.
   ///   - missing: The problem of an object without the key; nil if it may be left out.
   ///   - isFirst: Whether the key is read first, and nothing else is read if it is missing or has a problem.
+  @_semantics("optimize.sil.specialize.generic.never")
   mutating func key<Value: Equatable & Sendable>(
     _ name: String, _ path: any WritableKeyPath<Object, Value> & Sendable, _ kind: ValueKind<Value>, _ description: String = "",
     usual: JSONValue? = nil, missing: String? = nil, isFirst: Bool = true
@@ -55,6 +59,7 @@ struct Fields<Object: Sendable>: Sendable {
       json: { kind.json($0[keyPath: path]) }, isEqual: { $0[keyPath: path] == $1[keyPath: path] })
   }
 
+  @_semantics("optimize.sil.specialize.generic.never")
   private mutating func add(
     _ name: String, _ schema: String, _ description: String, usual: JSONValue = .null, missing: String? = nil,
     isFirst: Bool = false,
@@ -71,6 +76,7 @@ struct Fields<Object: Sendable>: Sendable {
   }
 
   /// Declares a key whose value is nil if it is left out.
+  @_semantics("optimize.sil.specialize.generic.never")
   mutating func key<Value: Equatable & Sendable>(
     _ name: String, _ path: any WritableKeyPath<Object, Value?> & Sendable, _ kind: ValueKind<Value>, _ description: String = "",
     usual: JSONValue? = nil
@@ -88,6 +94,7 @@ struct Fields<Object: Sendable>: Sendable {
   /// - Parameters:
   ///   - missing: The problem of an object without the key; empty if the caller reports it, nil if the key may be left out.
   ///   - check: Reports problems of the value; false if there are some.
+  @_semantics("optimize.sil.specialize.generic.never")
   mutating func other(
     _ name: String, _ schema: String, _ description: String = "", missing: String? = nil,
     check: @escaping @Sendable (inout ManifestReader, JSONValue, JSONPointer) -> Bool = { _, _, _ in true }
@@ -99,6 +106,7 @@ struct Fields<Object: Sendable>: Sendable {
   }
 
   /// Declares an object whose keys belong to the same value.
+  @_semantics("optimize.sil.specialize.generic.never")
   mutating func group(_ name: String, _ description: String, _ declare: (inout Fields) -> Void) {
     let inner = Fields(standard, declare)
     add(
@@ -112,6 +120,7 @@ struct Fields<Object: Sendable>: Sendable {
   }
 
   /// Declares the keys and rules of a part of the value.
+  @_semantics("optimize.sil.specialize.generic.never")
   mutating func keys<Part>(of part: Fields<Part>, _ path: any WritableKeyPath<Object, Part> & Sendable) {
     fields += part.fields.map { field in
       Field(
@@ -134,23 +143,28 @@ struct Fields<Object: Sendable>: Sendable {
   }
 
   /// The object as a manifest would have it, with all keys that have a value.
+  @_semantics("optimize.sil.specialize.generic.never")
   func json(of object: Object) -> JSONValue {
     .object(JSONObject(fields.map { ($0.name, $0.json(object)) }.filter { !$0.1.isNull }))
   }
 
   /// The keys with their values in the notation of manifests.
+  @_semantics("optimize.sil.specialize.generic.never")
   func texts(of object: Object) -> [(key: String, text: String)] { fields.map { ($0.name, $0.json(object).flowText) } }
 
   /// The names of the keys whose values differ.
+  @_semantics("optimize.sil.specialize.generic.never")
   func differences(_ old: Object, _ new: Object) -> [String] { fields.filter { !$0.isEqual(old, new) }.map(\.name) }
 
   /// Reads an object; nil after a problem with the object itself or with a key that it needs.
+  @_semantics("optimize.sil.specialize.generic.never")
   func read(_ json: JSONValue, _ pointer: JSONPointer, _ reader: inout ManifestReader) -> Object? {
     guard let members = reader.object(json, pointer, knowing: names) else { return nil }
     return read(members, pointer, &reader, standard)
   }
 
   /// Reads the members of an object. Unknown ones are ignored.
+  @_semantics("optimize.sil.specialize.generic.never")
   func read(_ members: JSONObject, _ pointer: JSONPointer, _ reader: inout ManifestReader, _ standard: Object) -> Object? {
     var object = standard
     for field in fields where members[field.name] == nil {

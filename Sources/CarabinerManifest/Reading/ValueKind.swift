@@ -23,6 +23,7 @@ struct ValueKind<Value: Sendable>: Sendable {
   }
 
   /// This kind, or the word `none`.
+  @_semantics("optimize.sil.specialize.generic.never")
   static func orNone<Wrapped>(_ kind: ValueKind<Wrapped>) -> Self where Value == Wrapped? {
     Self(
       #""oneOf": [{"const": "none"}, {\#(kind.schema)}]"#, json: { $0.map(kind.json) ?? "none" },
@@ -32,6 +33,7 @@ struct ValueKind<Value: Sendable>: Sendable {
   /// This kind, for values that pass a check.
   ///
   /// - Parameter problem: Returns the message for a value that does not pass. Its arguments are the value as written and as read.
+  @_semantics("optimize.sil.specialize.generic.never")
   func checked(
     _ isValid: @escaping @Sendable (Value) -> Bool, _ problem: @escaping @Sendable (JSONValue, Value) -> String
   ) -> Self {
@@ -44,6 +46,7 @@ struct ValueKind<Value: Sendable>: Sendable {
   }
 
   /// An object with keys of its own.
+  @_semantics("optimize.sil.specialize.generic.never")
   static func object(_ fields: Fields<Value>) -> Self {
     Self(fields.schema, json: { fields.json(of: $0) }, read: { fields.read($1, $2, &$0) })
   }
@@ -57,6 +60,7 @@ extension ValueKind {
   /// - Parameters:
   ///   - wanted: The name of the list in messages.
   ///   - counts: The possible numbers of elements, with the message for any other number.
+  @_semantics("optimize.sil.specialize.generic.never")
   static func list<Element: Equatable>(
     of element: ValueKind<Element>, _ wanted: String, _ counts: ClosedRange<Int> = 0...Int.max, isUnique: Bool = false,
     _ message: @escaping @Sendable (Int) -> String = { _ in "" }
@@ -99,6 +103,7 @@ extension ValueKind where Value: RawRepresentable<String> & CaseIterable {
   /// - Parameters:
   ///   - problem: The end of the message: "is not a codec; use".
   ///   - separator: The text between the words of the message.
+  @_semantics("optimize.sil.specialize.generic.never")
   static func word(_ problem: String, _ separator: String = " or ") -> Self {
     word { json, words in "\(json) \(problem) \(words.joined(separator: separator))" }
   }
@@ -106,6 +111,7 @@ extension ValueKind where Value: RawRepresentable<String> & CaseIterable {
   /// One of the cases.
   ///
   /// - Parameter problem: The message for anything else, with the words of the cases.
+  @_semantics("optimize.sil.specialize.generic.never")
   static func word(_ problem: @escaping @Sendable (JSONValue, [String]) -> String) -> Self {
     let words = Value.allCases.map(\.rawValue)
     return Self(
