@@ -167,7 +167,8 @@ let package = Package(
     // A server that misbehaves on purpose, for the tests of the transport and of the command.
     .target(name: "ScriptedServer", path: "Tests/ScriptedServer", swiftSettings: swiftSettings),
     .testTarget(
-      name: "CarabinerCurlTests", dependencies: ["CarabinerCurl", "Carabiner", "CarabinerWire", "ScriptedServer", "TestTools"],
+      name: "CarabinerCurlTests",
+      dependencies: ["CarabinerCurl", "Carabiner", "CarabinerHTTP1", "CarabinerWire", "ScriptedServer", "TestTools"],
       swiftSettings: swiftSettings),
     // Samples of code of the 1.x generation, in the language mode of its users.
     .target(

@@ -8,5 +8,6 @@
 #define VARIANT(name) name##_avx2
 #define CARRYLESS_MULTIPLICATION
 #include "scan.h"
+#include "outline.h"
 #pragma clang attribute pop
 #endif

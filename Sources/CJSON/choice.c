@@ -20,3 +20,5 @@ ptrdiff_t CJSON_record(const uint8_t *bytes, size_t count, size_t deepest, struc
 int CJSON_locate(const uint8_t *bytes, size_t count, size_t deepest, CJSON_visit visit, void *context) {
   return CALL(CJSON_locate, bytes, count, deepest, visit, context);
 }
+
+bool CJSON_follow(struct CJSON_outline *outline, const uint8_t *bytes, size_t count) { return CALL(CJSON_follow, outline, bytes, count); }

@@ -25,6 +25,20 @@ typedef bool CJSON_bits __attribute__((ext_vector_type(64)));
     mask_;                                                                \
   })
 
+/* The kind of byte that may follow in the outermost object of a response, or outside of it. */
+enum CJSON_place {
+  CJSON_OBJECT_DUE,
+  CJSON_NAME_OR_END_DUE,
+  CJSON_NAME_DUE,
+  CJSON_IN_NAME,
+  CJSON_COLON_DUE,
+  CJSON_VALUE_DUE,
+  CJSON_IN_SCALAR,
+  CJSON_IN_STRING,
+  CJSON_AFTER_VALUE,
+  CJSON_ENDED
+};
+
 #define CJSON_HIDDEN __attribute__((visibility("hidden")))
 #define CJSON_INLINE static inline __attribute__((always_inline))
 /* Functions that few blocks call save all registers themselves. Otherwise the loop over blocks would keep its masks in memory. */
@@ -59,5 +73,6 @@ CJSON_HIDDEN CJSON_RARE void CJSON_pad(uint8_t block[CJSON_SIZE], const uint8_t 
 size_t CJSON_mostEntries_avx2(const uint8_t *bytes, size_t count) CJSON_HIDDEN;
 ptrdiff_t CJSON_record_avx2(const uint8_t *bytes, size_t count, size_t deepest, struct CJSON_entry *entries, size_t most) CJSON_HIDDEN;
 int CJSON_locate_avx2(const uint8_t *bytes, size_t count, size_t deepest, CJSON_visit visit, void *context) CJSON_HIDDEN;
+bool CJSON_follow_avx2(struct CJSON_outline *outline, const uint8_t *bytes, size_t count) CJSON_HIDDEN;
 
 #endif

@@ -3,3 +3,4 @@
 
 #define VARIANT(name) name##_portable
 #include "scan.h"
+#include "outline.h"

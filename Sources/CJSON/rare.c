@@ -89,3 +89,7 @@ void CJSON_pad(uint8_t block[CJSON_SIZE], const uint8_t *text, const uint8_t *en
   memset(block, ' ', CJSON_SIZE);
   memcpy(block, text, (size_t)(end - text));
 }
+
+void CJSON_begin(struct CJSON_outline *outline, size_t deepest) {
+  *outline = (struct CJSON_outline){.deepest = deepest < CJSON_DEEPEST ? deepest : CJSON_DEEPEST};
+}

@@ -113,7 +113,7 @@ public final class CurlTransport: HTTPTransport {
       feed?.close()
       throw error
     }
-    return HTTPResponse(
+    var response = HTTPResponse(
       response: head,
       chunks: PullStream {
         if Task.isCancelled {
@@ -128,6 +128,8 @@ public final class CurlTransport: HTTPTransport {
           ticket.abort()
         }
       })
+    if ticket.isBodySource { response.source = ticket }
+    return response
   }
 }
 

@@ -70,6 +70,15 @@ class Exchange: @unchecked Sendable {
   /// Continues to read after a pause for a slow consumer. Engines override this.
   func resume(in multi: CurlMulti) {}
 
+  /// Whether ``stopClockWhileUnread()`` has an effect. Engines override both.
+  var hasClock: Bool { false }
+
+  /// The length of the body, set before the head is delivered; nil if it is not known.
+  var declaredLength: Int? { nil }
+
+  /// From now on, the time in which a full buffer waits for its reader does not count for the timeout.
+  func stopClockWhileUnread() {}
+
   // MARK: The engine
 
   /// Whether the exchange has ended.
@@ -106,7 +115,7 @@ class Exchange: @unchecked Sendable {
     return mayContinue
   }
 
-  private var bodyTooLarge: TransportError {
+  var bodyTooLarge: TransportError {
     failure(
       .bodyTooLarge,
       "the body of the response is longer than \(limits.bodyBytes) bytes after decompression; select fewer fields, or "

@@ -69,6 +69,9 @@ final class ExchangeHandle: Sendable {
     }
   }
 
+  /// Whether the exchange has a clock of its own. libcurl's clock cannot be stopped.
+  var isBodySource: Bool { state.withLock { if case .started(let exchange) = $0 { exchange.hasClock } else { false } } }
+
   private func exchange() throws -> Exchange {
     switch state.withLock({ $0 }) {
     case .started(let exchange): return exchange
@@ -78,4 +81,20 @@ final class ExchangeHandle: Sendable {
   }
 
   deinit { abort() }
+}
+
+extension ExchangeHandle: BodySource {
+  var declaredLength: Int? {
+    get throws {
+      let exchange = try exchange()
+      guard let length = exchange.declaredLength else { return nil }
+      guard length <= exchange.limits.bodyBytes else { throw exchange.bodyTooLarge }
+      return length
+    }
+  }
+
+  func stopClockWhileUnread() {
+    guard let exchange = try? exchange() else { return }
+    loop.execute { _ in exchange.stopClockWhileUnread() }
+  }
 }

@@ -23,9 +23,10 @@ package struct UpstreamTransport: RepeatingTransport {
     let deadline = AttemptDeadline(request, default: upstream.transport.configuration.totalTimeout)
     let pass = try await upstream.enter(by: deadline)
     do {
-      let response = try await attempts(request, pass, deadline, tracer)
+      var response = try await attempts(request, pass, deadline, tracer)
       // The request is in progress until its response has been read or released.
-      return HTTPResponse(response: response.response, chunks: response.chunks.holding(pass))
+      response.chunks = response.chunks.holding(pass)
+      return response
     } catch {
       pass.end()
       throw error

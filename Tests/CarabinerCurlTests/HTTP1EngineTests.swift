@@ -1,4 +1,5 @@
 import Carabiner
+import CarabinerHTTP1
 import Foundation
 import ScriptedServer
 import Synchronization
@@ -18,6 +19,30 @@ struct HTTP1EngineTests {
     var request = Carabiner.URLRequest(url: try #require(URL(string: url)))
     request.body = .stream(PullStream(elements: [Data("piece".utf8)]))
     return request
+  }
+
+  @Test(
+    "the time in which the body is not read does not count for the timeout once the reader has stopped the clock",
+    .rule("gateway.34"), arguments: [true, false])
+  func clock(isStopped: Bool) throws {
+    var configuration = CurlTransport.Configuration()
+    configuration.bufferedBodyBytes = 10
+    let address = try #require(HTTP1Address("http://h"))
+    let request = Carabiner.URLRequest(url: try #require(URL(string: "http://h")))
+    let exchange = HTTP1Exchange(
+      request, head: MessageWriter(), decodes: false, origin: HTTP1Origin(address, offersHTTP2: false), timeout: 1000,
+      limits: Exchange.Limits(configuration))
+    let deadline = exchange.deadline
+    if isStopped { exchange.stopClockWhileUnread() }
+    let bytes = [UInt8](repeating: 0, count: 8)
+    #expect(try unsafe bytes.withUnsafeBytes { unsafe try exchange.bodyArrived($0) })
+    #expect(!exchange.hasStoppedClock)
+    #expect(try unsafe !bytes.withUnsafeBytes { unsafe try exchange.bodyArrived($0) })
+    #expect(exchange.hasStoppedClock == isStopped)
+    usleep(2_000)
+    exchange.runClock()
+    #expect(!exchange.hasStoppedClock)
+    #expect(isStopped ? exchange.deadline >= deadline + 2_000_000 : exchange.deadline == deadline)
   }
 
   // MARK: What it sends

@@ -35,7 +35,7 @@ final class ScriptedRunner: OperationRunner {
 
   func begin(
     _ operation: DynamicOperation, headers: HTTPHeaders, requestID: String, client: String, path: String,
-    forwarded: ForwardedFields?, trace: RequestTrace?, sending: SendingWatch?
+    forwarded: ForwardedFields?, trace: RequestTrace?, sending: SendingWatch?, takesPassedBody: Bool
   ) throws -> RunningOperation {
     received.withLock { $0.append(headers) }
     return RunningOperation(

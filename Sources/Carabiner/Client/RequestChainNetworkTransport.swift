@@ -93,7 +93,8 @@ public struct RequestChainNetworkTransport: UploadingNetworkTransport {
       writeResultsToCache: configuration.writeResultsToCache, requestTimeout: configuration.requestTimeout,
       wireOptions: wireOptions,
       context: RequestContext(
-        tracer: configuration.tracer, subscription: configuration.subscription, route: configuration.route))
+        tracer: configuration.tracer, subscription: configuration.subscription, route: configuration.route,
+        takesPassedBody: configuration.takesPassedBody))
     if Operation.self != DynamicOperation.self, wireOptions.completesDocuments, !wireOptions.persistedQueries.isPersistedOnly,
       let completed = store.documents.completed(operation.document)
     {

@@ -17,12 +17,17 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
 
   /// The whole response as JSON bytes, with the places of its members.
   public var body: ResponseBody { content.body }
+  /// The body, if it is passed on while it arrives; nil for all others. ``body`` has no data then.
+  package var passedBody: PassedBody? { content.passedBody }
   /// The source of the result.
   public var source: Source
   /// The head of the HTTP response; nil if the result did not come over HTTP.
   public var httpResponse: HTTPURLResponse? {
     get { content.httpResponse }
-    set { content = ResponseContent(body: content.body, httpResponse: newValue, tape: content.tape) }
+    set {
+      content = ResponseContent(
+        body: content.body, httpResponse: newValue, tape: content.tape, passedBody: content.passedBody)
+    }
   }
   /// The status of the HTTP response; nil if the result did not come over HTTP. Reading it does not copy ``httpResponse``.
   package var statusCode: Int? { content.httpResponse?.statusCode }
@@ -41,6 +46,12 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
   init(body: ResponseBody, source: Source, httpResponse: HTTPURLResponse?, tape: JSONTape?) {
     content = ResponseContent(body: body, httpResponse: httpResponse, tape: tape)
     self.source = source
+  }
+
+  /// Creates a response whose body is passed on.
+  init(passing body: PassedBody, httpResponse: HTTPURLResponse) {
+    content = ResponseContent(body: .unread, httpResponse: httpResponse, tape: nil, passedBody: body)
+    source = .server
   }
 
   /// Creates a response from JSON.
@@ -141,11 +152,13 @@ private final class ResponseContent: Sendable {
 
   let body: ResponseBody
   let httpResponse: HTTPURLResponse?
+  let passedBody: PassedBody?
   private let data: Mutex<Contents>
 
-  init(body: ResponseBody, httpResponse: HTTPURLResponse?, tape: JSONTape?) {
+  init(body: ResponseBody, httpResponse: HTTPURLResponse?, tape: JSONTape?, passedBody: PassedBody? = nil) {
     self.body = body
     self.httpResponse = httpResponse
+    self.passedBody = passedBody
     data = Mutex(.located(tape))
   }
 

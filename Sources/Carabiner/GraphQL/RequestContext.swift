@@ -20,6 +20,8 @@ public final class RequestContext: Sendable {
   public let subscription: SubscriptionProgress?
   /// The path of a gateway at which the operation arrived; nil if there is none, or no rule depends on it.
   package let route: String?
+  /// Whether the caller takes a body that is passed on while it arrives.
+  package let takesPassedBody: Bool
   private let state = Mutex(State())
 
   private static let lastID = Atomic<UInt64>(0)
@@ -30,8 +32,11 @@ public final class RequestContext: Sendable {
   }
 
   /// Creates the context of a new request that arrived at a path of a gateway.
-  package init(tracer: (any ChainTracer)?, subscription: SubscriptionProgress?, route: String?) {
+  package init(
+    tracer: (any ChainTracer)?, subscription: SubscriptionProgress?, route: String?, takesPassedBody: Bool = false
+  ) {
     self.route = route
+    self.takesPassedBody = takesPassedBody
     id = Self.lastID.add(1, ordering: .relaxed).newValue
     self.tracer = tracer
     isTraced = tracer != nil

@@ -74,6 +74,9 @@ public struct ResponseBody: Sendable {
     return entries.isEmpty && data == nil ? "it has no data, and its list of errors is empty" : nil
   }
 
+  /// An object in place of a body that is passed on.
+  static let unread = ResponseBody(located: Data("{\"data\":null}".utf8), data: 8..<12)
+
   /// Creates a response that contains only data and is known to be well-formed.
   ///
   /// - Parameter data: The range of the data in the bytes.

@@ -72,6 +72,11 @@ public struct ResponseParsingError: DescribedError, Sendable {
     Self(.notAGraphQLResponse, "the response is JSON and not a GraphQL response: \(fault). It begins with \(head(of: body))")
   }
 
+  /// The error for a body of which a part was passed on.
+  static func cannotBePassed(_ fault: String, body: Data) -> Self {
+    Self(.notAGraphQLResponse, "the response is not a whole GraphQL response: \(fault). It begins with \(head(of: body))")
+  }
+
   init(_ error: MultipartError, contentType: String?) {
     let code: Code =
       switch error.code {
@@ -93,10 +98,13 @@ public struct ResponseParsingError: DescribedError, Sendable {
     }
   }
 
+  /// The number of bytes of a body that messages have.
+  static let headBytes = 200
+
   private static let misfit = "the parts of the response do not fit together"
 
   private static func head(of body: Data) -> String {
-    let text = String(decoding: body.prefix(200), as: UTF8.self)
+    let text = String(decoding: body.prefix(headBytes), as: UTF8.self)
     return text.isEmpty ? "nothing: the body is empty" : text.debugDescription
   }
 }

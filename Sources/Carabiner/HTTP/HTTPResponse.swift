@@ -7,6 +7,9 @@ public struct HTTPResponse: Sendable {
   /// The body in chunks, as they arrive from the network.
   public var chunks: PullStream<Data>
 
+  /// The transport's side of the body; nil if the transport cannot stop the clock of a request.
+  package var source: (any BodySource)?
+
   /// The length of the body that the server has declared, in bytes; nil if it has declared none.
   package var declaredBytes: Int? { response.headers["Content-Length"].flatMap { Int($0) } }
 
@@ -21,6 +24,19 @@ public struct HTTPResponse: Sendable {
     _ transform: @escaping @Sendable (HTTPURLResponse, Data) async throws -> Data
   ) -> HTTPResponse {
     let head = response
-    return HTTPResponse(response: head, chunks: chunks.map { try await transform(head, $0) })
+    var mapped = self
+    mapped.chunks = chunks.map { try await transform(head, $0) }
+    return mapped
   }
+}
+
+/// The transport's side of a body. Stages cannot change it.
+package protocol BodySource: AnyObject, Sendable {
+  /// The length of the body as it is read, if the server has declared it; nil for a compressed body.
+  ///
+  /// - Throws: ``TransportError`` if the body is larger than the limit of the transport.
+  var declaredLength: Int? { get throws }
+
+  /// From now on, the time in which a full buffer waits for its reader does not count for the timeout, up to a maximum.
+  func stopClockWhileUnread()
 }

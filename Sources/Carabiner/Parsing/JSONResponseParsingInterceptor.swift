@@ -9,12 +9,30 @@ internal import FoundationEssentials
 public struct JSONResponseParsingInterceptor: ResponseParsingInterceptor {
   public var stageName: String { "json" }
 
+  /// The treatment of a body that no stage reads.
+  package enum UnreadBody: Sendable, Hashable {
+    /// It is read.
+    case read
+    /// If it is long, it is passed on while it arrives.
+    case passed
+  }
+
+  /// A body with more bytes is passed on if no stage reads it; 64 KiB.
+  package static let longestHeldBytes = 64 << 10
+
   /// The limits for each response.
   package let limits: ResponseLimits
+  private let unreadBody: UnreadBody
 
   /// A parser with these limits.
   public init(limits: ResponseLimits = ResponseLimits()) {
+    self.init(limits: limits, unreadBody: .read)
+  }
+
+  /// A parser of a chain of which it is known what happens with a body that no stage reads.
+  package init(limits: ResponseLimits, unreadBody: UnreadBody) {
     self.limits = limits
+    self.unreadBody = unreadBody
   }
 
   @_specialize(where Request == JSONRequest<DynamicOperation>)
@@ -38,6 +56,7 @@ public struct JSONResponseParsingInterceptor: ResponseParsingInterceptor {
       let results = EventResults(response, request: request, includesRecords: includeCacheRecords, limits: limits)
       return PullStream { try await results.next() }
     }
+    if unreadBody == .passed, !includeCacheRecords, let source = response.source { return passing(response, source) }
     let (limits, chunks) = (limits, response.chunks)
     return PullStream {
       let bytes = try await chunks.collected()
@@ -53,6 +72,26 @@ public struct JSONResponseParsingInterceptor: ResponseParsingInterceptor {
       return .last(
         ParsedResult(
           result: result, cacheRecords: includeCacheRecords ? ApolloStore.records(of: body, to: request, tape: tape) : nil))
+    }
+  }
+
+  /// The result of a response whose body is passed on if it is long.
+  private func passing<Operation: GraphQLOperation>(
+    _ response: HTTPResponse, _ source: any BodySource
+  ) -> PullStream<ParsedResult<Operation>> {
+    let limits = limits
+    return PullStream {
+      let (bytes, isWhole) = try await response.chunks.collected(until: Self.longestHeldBytes)
+      let result: GraphQLResponse<Operation>
+      if isWhole {
+        let body = try ResponseBody(bytes, limits: limits)
+        result = GraphQLResponse(body: body, source: .server, httpResponse: response.response)
+      } else {
+        let body = try PassedBody(bytes, followedBy: response.chunks, length: try source.declaredLength, limits: limits)
+        source.stopClockWhileUnread()
+        result = GraphQLResponse(passing: body, httpResponse: response.response)
+      }
+      return .last(ParsedResult(result: result, cacheRecords: nil))
     }
   }
 }

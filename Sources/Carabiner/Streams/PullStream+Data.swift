@@ -22,6 +22,23 @@ extension PullStream<Data> {
       }
     }
   }
+
+  /// The chunks up to a number of bytes, and the one with which they are more.
+  ///
+  /// - Returns: The chunks as one value, and whether they are all.
+  func collected(until bytes: Int) async throws -> (Data, isWhole: Bool) {
+    var all: Data?
+    while (all?.count ?? 0) <= bytes {
+      switch try await pull() {
+      case .element(let chunk): all.append(chunk)
+      case .last(let chunk):
+        all.append(chunk)
+        return (all ?? Data(), true)
+      case .end: return (all ?? Data(), true)
+      }
+    }
+    return (all ?? Data(), false)
+  }
 }
 
 extension Data? {

@@ -157,6 +157,10 @@ internal import FoundationEssentials
   /// Continues to receive after a pause.
   func resume(_ exchange: HTTP1Exchange) {
     guard let connection = exchange.connection, connection.isPaused else { return }
+    if exchange.hasStoppedClock {
+      exchange.runClock()
+      state.check(at: exchange.deadline)
+    }
     let progress = unsafe connection.resume(buffer: buffer)
     watch(connection)
     handle(progress, of: connection)
@@ -414,11 +418,13 @@ internal import FoundationEssentials
     guard state.nextCheck != .max else { return }
     let now = MonotonicTime.now
     guard state.nextCheck <= now else { return }
-    for exchange in state.exchanges where exchange.deadline <= now { stop(exchange, .failure(exchange.timedOut)) }
+    for exchange in state.exchanges where exchange.due <= now {
+      stop(exchange, .failure(exchange.timedOut))
+    }
     for origin in state.origins.values {
       while let connection = origin.connections.idle.first, connection.idleSince + Self.idleTime <= now { removeIdle(connection) }
     }
-    state.nextCheck = state.exchanges.reduce(.max) { min($0, $1.deadline) }
+    state.nextCheck = state.exchanges.reduce(.max) { min($0, $1.due) }
     for origin in state.origins.values {
       if let connection = origin.connections.idle.first { state.check(at: connection.idleSince + Self.idleTime) }
     }

@@ -14,7 +14,15 @@ final class HTTP1Exchange: Exchange, @unchecked Sendable {
   /// Whether the body of the response is decompressed if it has a coding.
   private let decodes: Bool
   /// The time at which the exchange fails, in nanoseconds of the monotonic clock.
-  let deadline: UInt64
+  private(set) var deadline: UInt64
+  /// The latest time at which it fails, however long its clock is stopped.
+  private let latest: UInt64
+  /// The clock may be stopped for so many times the timeout.
+  private static let longestStop = 10.0
+  /// Whether the clock stops while the body is not read, and since when it is stopped; nil while it runs.
+  private var stopsClock = false
+  private var stoppedSince: UInt64?
+  private var bodyLength: Int?
   /// The timeout in seconds, for the message.
   private let timeout: Double
 
@@ -44,6 +52,7 @@ final class HTTP1Exchange: Exchange, @unchecked Sendable {
     self.timeout = timeout
     body = request.body?.data ?? Data()
     deadline = MonotonicTime.after(timeout: timeout)
+    latest = MonotonicTime.after(timeout: timeout * (1 + Self.longestStop))
     // It would not be sent again, so it must not depend on a connection that the server may be about to close.
     needsNewConnection = !request.isIdempotent && body.isEmpty
     super.init(request, limits: limits)
@@ -52,6 +61,35 @@ final class HTTP1Exchange: Exchange, @unchecked Sendable {
   override func abort(in multi: CurlMulti) { multi.engine?.abort(self) }
 
   override func resume(in multi: CurlMulti) { multi.engine?.resume(self) }
+
+  // MARK: The clock
+
+  override var hasClock: Bool { true }
+
+  override var declaredLength: Int? { bodyLength }
+
+  override func stopClockWhileUnread() {
+    stopsClock = true
+    if connection?.isPaused == true { stopClock() }
+  }
+
+  private func stopClock() {
+    if stopsClock, stoppedSince == nil { stoppedSince = MonotonicTime.now }
+  }
+
+  /// Whether the clock is stopped now.
+  var hasStoppedClock: Bool { stoppedSince != nil }
+
+  /// The time at which the exchange fails if nothing changes.
+  var due: UInt64 { stoppedSince == nil ? deadline : latest }
+
+  /// The consumer reads again. The deadline moves by the time in which it did not.
+  func runClock() {
+    guard let since = stoppedSince else { return }
+    stoppedSince = nil
+    let (moved, overflow) = deadline.addingReportingOverflow(MonotonicTime.now - since)
+    deadline = overflow ? latest : min(moved, latest)
+  }
 
   /// Takes the writer of the head, which is empty then. The exchange must have ended.
   func takeHead() -> MessageWriter {
@@ -74,6 +112,7 @@ final class HTTP1Exchange: Exchange, @unchecked Sendable {
     if decodes, !reader.isBodyless, reader.headers.firstIndex(of: .contentEncoding) != nil {
       try prepareDecoder(headers.values(for: "Content-Encoding"))
     }
+    if decoder == nil { bodyLength = reader.isBodyless ? 0 : reader.bodyLength }
     deliver(
       HTTPURLResponse(
         url: request.url, statusCode: reader.status, headers: headers,
@@ -86,11 +125,15 @@ final class HTTP1Exchange: Exchange, @unchecked Sendable {
 
   /// - Returns: Whether the consumer has room for more.
   func bodyArrived(_ bytes: UnsafeRawBufferPointer) throws(TransportError) -> Bool {
-    guard let decoder else { return unsafe try deliver(bytes, overflow: .taken) }
     var hasRoom = true
-    unsafe try decoder.decode(bytes, failure: damaged) { part throws(TransportError) in
-      if unsafe try !deliver(part, overflow: .taken) { hasRoom = false }
+    if let decoder {
+      unsafe try decoder.decode(bytes, failure: damaged) { part throws(TransportError) in
+        if unsafe try !deliver(part, overflow: .taken) { hasRoom = false }
+      }
+    } else {
+      hasRoom = unsafe try deliver(bytes, overflow: .taken)
     }
+    if !hasRoom { stopClock() }
     return hasRoom
   }
 

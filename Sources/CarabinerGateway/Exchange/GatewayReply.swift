@@ -150,15 +150,23 @@ package final class GatewayReply: Sendable {
 
   // MARK: Answers in pieces
 
-  /// Begins a response of unknown length.
-  package func begin(_ status: HTTPResponseStatus, _ fields: consuming ReplyFields) {
+  /// Begins a response in pieces.
+  ///
+  /// - Parameters:
+  ///   - length: The length of all pieces; nil if it is not known.
+  ///   - hasPiece: Whether a piece follows now, with which the head is sent.
+  package func begin(
+    _ status: HTTPResponseStatus, _ fields: consuming ReplyFields, length: Int? = nil, hasPiece: Bool = false
+  ) {
     // A response to HEAD is not chunked, because the encoder would end it with a last chunk (RFC 9112, 6.1).
-    let framing: MessageWriter.Framing = !isOld && !isStream && !isWithoutBody ? .chunked : .none
+    let framing: MessageWriter.Framing =
+      isOld || isWithoutBody ? .none : length.map { .length($0) } ?? (isStream ? .none : .chunked)
     if isOld { state.withLock { $0.endsByClosing = true } }
     complete(&fields, endsByClosing: isOld)
     let head = ReplyHead(status: status, fields: fields, framing: framing)
     onLoop { channel in
-      channel.pipeline.syncOperations.writeAndFlush(NIOAny(ReplyPart.head(head)), promise: nil)
+      channel.pipeline.syncOperations.write(NIOAny(ReplyPart.head(head)), promise: nil)
+      if !hasPiece { channel.pipeline.syncOperations.flush() }
     }
   }
 

@@ -24,13 +24,12 @@ struct OperationDelivery {
     do {
       switch try await running.results.pull() {
       case .last(let response):
-        answer(response, exchange.isCompressedApart(response.body.bytes.count) ? await compressed(response) : nil)
+        await deliver(whole: response)
       case .element(let response):
         if response.hasNext, let pieces = shape.deferred {
           await deliverPieces(pieces, first: response)
         } else {
-          let whole = try await running.results.finalResult(after: response)
-          answer(whole, exchange.isCompressedApart(whole.body.bytes.count) ? await compressed(whole) : nil)
+          await deliver(whole: try await running.results.finalResult(after: response))
         }
       case .end: throw RequestChainError(.noResults, "\(operation.operationName ?? "the operation") returned no result")
       }
@@ -40,7 +39,7 @@ struct OperationDelivery {
     }
   }
 
-  private func ended(_ outcome: OperationOutcome) {
+  func ended(_ outcome: OperationOutcome) {
     exchange.metrics.ended(operation.operationType, outcome)
     running.ended(outcome)
   }
@@ -52,15 +51,26 @@ struct OperationDelivery {
   /// The approximate size of these fields, in bytes.
   private static let furtherBytes = 256
 
+  private func deliver(whole response: Response) async {
+    if let body = response.passedBody { return await pass(body, fields(of: response)) }
+    answer(response, exchange.isCompressedApart(response.body.bytes.count) ? await compressed(response) : nil)
+  }
+
   /// The body in a content coding, for a response that is compressed on another thread.
   private func compressed(_ response: Response) async -> CompressedBody? {
     await exchange.compressedApart(ByteBuffer(bytes: response.body.bytes))
   }
 
-  private func answer(_ response: Response, _ compressed: CompressedBody?) {
+  /// The fields of a single result, which is counted.
+  private func fields(of response: Response) -> ReplyFields {
     var fields: ReplyFields = ["Content-Type": shape.whole.contentType]
     if let head = response.httpResponse { addReturned(head, to: &fields) }
     exchange.metrics.countResponse(from: response.source)
+    return fields
+  }
+
+  private func answer(_ response: Response, _ compressed: CompressedBody?) {
+    let fields = fields(of: response)
     if shape.takesOnlyEvents {
       exchange.answer(.ok, fields, event: response.body.bytes)
     } else {

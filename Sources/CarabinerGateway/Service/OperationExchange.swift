@@ -104,7 +104,7 @@ final class OperationExchange: Sendable {
   }
 
   /// Adds the fields that all responses have.
-  private func complete(_ fields: inout ReplyFields) {
+  func complete(_ fields: inout ReplyFields) {
     fields.set(RequestID.field, id)
     // A browser must not interpret JSON as HTML, because it may contain a client's text.
     fields.set("X-Content-Type-Options", "nosniff")

@@ -182,7 +182,7 @@ package final class OperationService: RequestHandler {
     let operation = inbound.operations[0]
     if let (rule, key) = inbound.idempotency { return await runOnce(operation, key, by: rule, shape, exchange) }
     do {
-      let running = try begin(operation, exchange, exchange.trace)
+      let running = try begin(operation, exchange, exchange.trace, takesPassedBody: exchange.takesPassedBody)
       let delivery = OperationDelivery(running: running, shape: shape, operation: operation, exchange: exchange)
       await delivery.deliver()
     } catch {
@@ -191,12 +191,13 @@ package final class OperationService: RequestHandler {
   }
 
   func begin(
-    _ operation: DynamicOperation, _ exchange: OperationExchange, _ trace: RequestTrace?, sending: SendingWatch? = nil
+    _ operation: DynamicOperation, _ exchange: OperationExchange, _ trace: RequestTrace?, sending: SendingWatch? = nil,
+    takesPassedBody: Bool = false
   ) throws -> RunningOperation {
     let running = try runner.begin(
       operation, headers: exchange.request.head.headers, requestID: exchange.id, client: exchange.request.client,
       path: exchange.route, forwarded: settings.value.forwardedFields(of: exchange.request), trace: trace,
-      sending: sending)
+      sending: sending, takesPassedBody: takesPassedBody)
     exchange.account?.note(generation: running.generation)
     return running
   }

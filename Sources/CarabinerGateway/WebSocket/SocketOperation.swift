@@ -53,7 +53,7 @@ final class SocketOperation: Sendable {
       guard !state.withLock(\.isCancelled) else { throw CancellationError() }
       let running = try service.runner.begin(
         operation, headers: link.headers, requestID: link.requestID, client: link.client, path: link.path,
-        forwarded: link.forwarded, trace: trace, sending: nil)
+        forwarded: link.forwarded, trace: trace, sending: nil, takesPassedBody: false)
       func ended(_ outcome: OperationOutcome) {
         service.operationMetrics.ended(operation.operationType, outcome)
         running.ended(outcome)

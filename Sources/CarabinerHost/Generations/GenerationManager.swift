@@ -69,7 +69,7 @@ final class GenerationManager: OperationRunner {
 
   func begin(
     _ operation: DynamicOperation, headers: HTTPHeaders, requestID: String, client: String, path: String,
-    forwarded fields: ForwardedFields?, trace: RequestTrace?, sending: SendingWatch?
+    forwarded fields: ForwardedFields?, trace: RequestTrace?, sending: SendingWatch?, takesPassedBody: Bool
   ) throws -> RunningOperation {
     let (generation, trial) = enter { field in field.flatMap { headers[$0] } ?? client }
     do {
@@ -79,6 +79,7 @@ final class GenerationManager: OperationRunner {
       let tracer = timings.nextTracer(beside: trace?.chain(of: operation, generation: generation.number))
       let results = try generation.host.results(
         of: operation, headers: forwarded, cachePolicy: generation.cachePolicy, path: path,
+        takesPassedBody: takesPassedBody && trial == nil && recorder == nil,
         tracer: sending.map { $0.tracer(beside: tracer) } ?? tracer)
       guard trial != nil || recorder != nil else {
         return RunningOperation(

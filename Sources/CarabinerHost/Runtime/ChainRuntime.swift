@@ -40,6 +40,8 @@ final class ChainRuntime: Sendable {
   private static let maximumAuthorityBytes = 16 << 20
   /// The digest of the login and the certificates that the store was opened with; nil if it is not in Redis.
   private let storeIdentity: [UInt8]?
+  /// Whether the program has interceptors of its own, which may read results.
+  private let hasOwnInterceptors: Bool
 
   /// - Parameters:
   ///   - isolation: The plugins that the environment puts into workers.
@@ -145,6 +147,7 @@ final class ChainRuntime: Sendable {
       generation: generation, crashLoop: crashLoop, passesGraphQLErrors: passesGraphQLErrors,
       isolation: isolation)
     self.chain = chain
+    hasOwnInterceptors = !own.isEmpty
     let provider = own.around(chain)
     func network(_ url: URL, _ sender: any HTTPTransport) -> RequestChainNetworkTransport {
       RequestChainNetworkTransport(
@@ -183,16 +186,19 @@ final class ChainRuntime: Sendable {
 
   /// Runs an operation of a client, with the client's fields that are forwarded.
   ///
-  /// - Parameter path: The path of a gateway at which the operation arrived; nil for none.
+  /// - Parameters:
+  ///   - path: The path of a gateway at which the operation arrived; nil for none.
+  ///   - takesPassedBody: Whether the caller takes a body that is passed on while it arrives.
   func results(
     of operation: DynamicOperation, headers: HTTPHeaders, cachePolicy: CachePolicy, path: String? = nil,
-    tracer: (any ChainTracer)?
+    takesPassedBody: Bool = false, tracer: (any ChainTracer)?
   ) throws -> PullStream<GraphQLResponse<DynamicOperation>> {
     var configuration = configuration(tracer)
     configuration.additionalHeaders = headers
     // A result that is never read from the cache is not written to it.
     configuration.writeResultsToCache = cachePolicy != .networkOnly
     configuration.form = operation.form
+    configuration.takesPassedBody = takesPassedBody && !hasOwnInterceptors
     if manifest.ruleIndex.hasPaths { configuration.route = path }
     guard manifest.ruleIndex.hasSettings else {
       return try client.results(of: operation, cachePolicy: cachePolicy, configuration: configuration)

@@ -8,9 +8,11 @@ package struct OwnInterceptors: Sendable {
   /// After its HTTP stages, the outermost first.
   var http: [any HTTPInterceptor] = []
 
+  var isEmpty: Bool { graphQL.isEmpty && http.isEmpty }
+
   /// A provider of all interceptors.
   func around(_ chain: any InterceptorProvider) -> any InterceptorProvider {
-    graphQL.isEmpty && http.isEmpty ? chain : SurroundedChain(chain: chain, own: self)
+    isEmpty ? chain : SurroundedChain(chain: chain, own: self)
   }
 }
 

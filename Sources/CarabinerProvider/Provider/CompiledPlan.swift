@@ -28,6 +28,8 @@ final class CompiledPlan: Sendable {
   private let acceptedMediaTypes: AcceptedMediaTypes?
   /// The interceptors that all requests share. Lists with state are empty or have defaults here.
   private let shared: RequestInterceptors
+  /// The same for requests whose caller takes a body that is passed on, if no stage reads results.
+  private let passing: RequestInterceptors
   /// The lists whose interceptors are created for each request.
   private let keepsState: StageMap<Bool>
   private let keepsAnyState: Bool
@@ -95,6 +97,9 @@ final class CompiledPlan: Sendable {
     shared = RequestInterceptors(
       graphQL: sharedGraphQL ?? [], cache: sharedCache ?? NoCache(), http: sharedHTTP ?? [],
       parser: sharedParser ?? JSONResponseParsingInterceptor())
+    let readsResults = members.contains { if case .plugins(let row) = $0 { row.seesResults } else { false } }
+    let readsChunks = http.contains { if case .plugins(let row) = $0 { row.seesChunks } else { false } }
+    passing = readsResults || readsChunks ? shared : shared.passing
     let keepsState = StageMap { list in
       switch list {
       case .graphQL: sharedGraphQL == nil
@@ -115,6 +120,7 @@ final class CompiledPlan: Sendable {
   ) -> RequestInterceptors {
     // A trace has a span for each C function, so each gets an interceptor of its own.
     let isTraced = context.isTraced
+    let shared = context.takesPassedBody ? passing : shared
     guard keepsAnyState || isTraced else { return shared }
     let call = PluginCall(
       context: context, operationName: operation.operationName, operationType: operation.operationType, limits: limits,
@@ -206,5 +212,15 @@ final class CompiledPlan: Sendable {
       }
     }
     return (entries, PluginStageGroup(kind, row))
+  }
+}
+
+extension RequestInterceptors {
+  /// The same, with a parser that passes long bodies on.
+  fileprivate var passing: Self {
+    guard let parser = parser as? JSONResponseParsingInterceptor else { return self }
+    var passing = self
+    passing.parser = JSONResponseParsingInterceptor(limits: parser.limits, unreadBody: .passed)
+    return passing
   }
 }

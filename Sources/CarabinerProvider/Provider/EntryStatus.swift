@@ -18,6 +18,8 @@ package struct EntryStatus: Sendable, Hashable {
   /// The lists that contain the entry, including those of rules.
   package let lists: [StageKind]
   package let isMandatory: Bool
+  /// Whether it reads results as a GraphQL stage. A gateway collects bodies for it that it would else pass on.
+  package let readsResults: Bool
   /// Whether requests pass it, regardless of its circuit breaker.
   package let isEnabled: Bool
   /// The decision that switched it on or off; nil if it runs by default.
@@ -57,7 +59,9 @@ extension HostedChain {
         name: plugin.name, origin: origin, path: path, digest: library?.digest, id: instance?.id ?? function?.function,
         version: library?.note.version,
         lists: StageKind.allCases.filter { list in lists.contains { $0[list]?.contains { $0.name == plugin.name } ?? false } },
-        isMandatory: plugin.isMandatory, isEnabled: decision?.isEnabled ?? true, decision: decision,
+        isMandatory: plugin.isMandatory,
+        readsResults: loadedPlugins.binding(plugin.name, .graphQL)?.needs.isDisjoint(with: .ofResults) == false,
+        isEnabled: decision?.isEnabled ?? true, decision: decision,
         breaker: instance?.breaker?.status, faults: instance?.counters.faults.load(ordering: .relaxed) ?? 0,
         failures: instance?.counters.failures.load(ordering: .relaxed) ?? 0,
         retries: instance?.counters.retries.load(ordering: .relaxed) ?? 0,

@@ -16,7 +16,7 @@ private struct FixedRunner: OperationRunner {
 
   func begin(
     _ operation: DynamicOperation, headers: HTTPHeaders, requestID: String, client: String, path: String,
-    forwarded: ForwardedFields?, trace: RequestTrace?, sending: SendingWatch?
+    forwarded: ForwardedFields?, trace: RequestTrace?, sending: SendingWatch?, takesPassedBody: Bool
   ) throws -> RunningOperation {
     let head = HTTPURLResponse(url: URL(filePath: "/"), statusCode: status, headers: ["Vary": "Origin"])
     let body = try ResponseBody(Data(#"{"data":{"a":1}}"#.utf8))

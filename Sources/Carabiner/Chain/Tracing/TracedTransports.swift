@@ -44,9 +44,10 @@ package struct TracedHTTPTransport: HTTPTransport {
       }
     }
     do {
-      let response = try await transport.send(request)
+      var response = try await transport.send(request)
       transfer.received(response.response)
-      return HTTPResponse(response: response.response, chunks: response.chunks.reporting(to: transfer))
+      response.chunks = response.chunks.reporting(to: transfer)
+      return response
     } catch {
       transfer.ended(error)
       throw error

@@ -27,8 +27,12 @@ package import CarabinerABI
   package let count: Int
   /// The parts of events that any of the stages asked for.
   let shown: Parts
+  /// Whether any of the stages reads results.
+  package var seesResults: Bool { !shown.isEmpty && kind == .graphQL }
   /// Whether any of the stages reads heads.
   let seesHeads: Bool
+  /// Whether any of the stages reads chunks of bodies, or adds some at the end.
+  package let seesChunks: Bool
   /// Whether any of the stages has `on_end`.
   let hasEnds: Bool
   /// Whether any of the stages has `release`.
@@ -96,6 +100,7 @@ package import CarabinerABI
       }
     }
     seesHeads = tables.contains { unsafe $0.http?.on_head != nil }
+    seesChunks = tables.contains { unsafe $0.http?.on_chunk != nil || $0.http?.on_end != nil }
     unsafe onHead = unsafe Self.slots(tables) { unsafe $0.http?.on_head }
     unsafe onChunk = unsafe Self.slots(tables) { table in
       switch kind {

@@ -26,12 +26,12 @@ extension ResponsePipeline where Message == HTTPMessage {
         message.response?.headers.apply(effects)
       }
     }
-    let head = message.response ?? response.response
-    guard (0..<depth).contains(where: { call.stages.isOpen($0) }) else {
-      return HTTPResponse(response: head, chunks: response.chunks)
-    }
+    var response = response
+    if let head = message.response { response.response = head }
+    guard (0..<depth).contains(where: { call.stages.isOpen($0) }) else { return response }
     inner = response.chunks
-    return HTTPResponse(response: head, chunks: PullStream { try await self.next() })
+    response.chunks = PullStream { try await self.next() }
+    return response
   }
 
   /// Takes a head outward for as long as stages do nothing but change its headers.

@@ -254,6 +254,7 @@ extension EntryStatus {
     return [
       "name": .string(name), "origin": .string(origin.rawValue), "file": .string(path), "sha256": text(digest), "id": text(id),
       "version": text(version), "lists": .array(lists.map { .string($0.rawValue) }), "mandatory": .bool(isMandatory),
+      "readsResults": .bool(readsResults),
       "enabled": .bool(isEnabled), "decision": text(decision?.description),
       "breaker": text(breaker.map { "\($0.phase), \($0.consecutiveFaults) of \($0.threshold) faults in a row" }),
       "faults": .count(faults), "failures": .count(failures), "retries": .count(retries), "calls": .count(callsBegun),

@@ -56,6 +56,7 @@ struct LiveChain: Sendable {
       "\(entry.callsInFlight) under way",
       "\(entry.failures) failed", "\(entry.faults) faults",
     ]
+    if entry.readsResults { parts.append("reads results") }
     if entry.retries > 0 { parts.append("\(entry.retries) retries") }
     if let breaker = entry.breaker { parts.append("breaker \(breaker.phase.rawValue)") }
     if let decision = entry.decision { parts.append("\(decision.isEnabled ? "enabled" : "disabled") by \(decision)") }

@@ -1,0 +1,207 @@
+import CarabinerHost
+import CarabinerService
+import Foundation
+import ScriptedServer
+import Synchronization
+import TestTools
+import Testing
+
+/// A body that no stage reads is passed on while it arrives.
+@Suite("Bodies that a gateway passes on")
+struct PassedBodyTests {
+  /// A response of about a number of bytes, and the last bytes of it apart.
+  private static func response(_ bytes: Int) -> (start: String, end: String) {
+    (#"{"data":{"text":""# + String(repeating: "0123456789abcdef", count: bytes / 16), #""}}"#)
+  }
+
+  /// Runs a test with a gateway, and with a connection to it.
+  ///
+  /// - Parameters:
+  ///   - manifest: Lines of the manifest after the endpoint.
+  ///   - script: Answers a request, unless its name is `Short`.
+  private func withGateway(
+    _ manifest: String = "", folder: FixturePlugin.Folder? = nil,
+    answering script: @escaping @Sendable (Peer) throws -> Void,
+    _ test: @escaping @Sendable (ClientSocket) throws -> Void
+  ) async throws {
+    let upstream = try ScriptedServer { peer in
+      while let request = try peer.request() {
+        if String(decoding: request.body, as: UTF8.self).contains("Short") {
+          try peer.respond(headers: "Content-Type: application/json\r\n", body: #"{"data":{}}"#)
+        } else {
+          try script(peer)
+        }
+      }
+    }
+    let folder = try folder ?? FixturePlugin.Folder()
+    let path = folder.file("chain.yaml")
+    try Data("carabiner: 1\nendpoint: \(upstream.origin)/graphql\n\(manifest)\n".utf8).write(to: path)
+    let host = try await PluginHost(manifest: path.path)
+    let (addresses, continuation) = AsyncStream.makeStream(of: [String].self)
+    var configuration = Gateway.Configuration(address: "127.0.0.1:0")
+    configuration.onListening = { continuation.yield($0) }
+    let gateway = Gateway(host: host, configuration: configuration)
+    let running = Task { try await gateway.run() }
+    let address = try #require(await addresses.first { _ in true }?.first)
+    let port = try #require(Int(address.split(separator: ":").last ?? ""))
+    let client = try ClientSocket(port: port)
+    // Reading blocks its thread.
+    try await offThePool { try test(client) }
+    client.hangUp()
+    running.cancel()
+    try? await running.value
+  }
+
+  private static func request(_ name: String = "Large", version: String = "1.1", more: String = "") -> String {
+    let body = #"{"query":"query \#(name) { text }","operationName":"\#(name)"}"#
+    return "POST /graphql HTTP/\(version)\r\nHost: gateway\r\nContent-Type: application/json\r\n\(more)"
+      + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+  }
+
+  private static let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+
+  @Test("the client has the first bytes before the upstream has sent the last ones, and the length", .rule("gateway.32"))
+  func early() async throws {
+    let (start, end) = Self.response(200_000)
+    let mayEnd = DispatchSemaphore(value: 0)
+    try await withGateway {
+      try $0.send("\(Self.head)Content-Length: \(start.utf8.count + end.utf8.count)\r\n\r\n\(start)")
+      mayEnd.wait()
+      try $0.send(end)
+    } _: { client in
+      client.send(Self.request())
+      let first = client.read { $0.utf8.count > 150_000 }
+      #expect(first.text.hasPrefix("HTTP/1.1 200 OK\r\n"))
+      #expect(first.text.contains("Content-Length: \(start.utf8.count + end.utf8.count)\r\n"))
+      #expect(first.text.contains("Content-Type: application/json; charset=utf-8\r\n"))
+      mayEnd.signal()
+      let rest = client.read { $0.hasSuffix(end) }
+      #expect((first.text + rest.text).hasSuffix("\r\n\r\n\(start)\(end)"))
+      // The connection serves the next request.
+      client.send(Self.request("Short"))
+      #expect(client.read { $0.hasSuffix("{}}") }.text.hasPrefix("HTTP/1.1 200 OK"))
+    }
+  }
+
+  @Test("a body of unknown length comes in chunks", .rule("gateway.32"))
+  func chunks() async throws {
+    let (start, end) = Self.response(150_000)
+    try await withGateway { peer in
+      try peer.send("\(Self.head)Transfer-Encoding: chunked\r\n\r\n")
+      for piece in [start, end] { try peer.send("\(String(piece.utf8.count, radix: 16))\r\n\(piece)\r\n") }
+      try peer.send("0\r\n\r\n")
+    } _: { client in
+      client.send(Self.request())
+      let answer = client.read { $0.hasSuffix("0\r\n\r\n") }.text
+      #expect(answer.contains("Transfer-Encoding: chunked\r\n"))
+      #expect(answer.contains(end))
+    }
+  }
+
+  @Test(
+    "a body that is cut off, or is not a GraphQL response, ends the connection before its end", .rule("gateway.33"),
+    arguments: [(#""}}"#, 9), (#"""#, 0), (#""}]"#, 0), (#""}}}"#, 0)])
+  func broken(_ end: String, _ missing: Int) async throws {
+    let (start, _) = Self.response(200_000)
+    try await withGateway {
+      try $0.send("\(Self.head)Content-Length: \(start.utf8.count + end.utf8.count + missing)\r\n\r\n\(start)\(end)")
+      if missing > 0 { $0.close() }
+    } _: { client in
+      client.send(Self.request())
+      let (text, isClosed) = client.read()
+      #expect(isClosed)
+      #expect(text.hasPrefix("HTTP/1.1 200 OK"))
+      #expect(!text.hasSuffix(end) || missing > 0)
+    }
+  }
+
+  @Test(
+    "a body whose first bytes are not those of a GraphQL response is refused before the client has a byte of it",
+    .rule("gateway.33"))
+  func foreign() async throws {
+    let page = "<html>" + String(repeating: "x", count: 200_000) + "</html>"
+    try await withGateway {
+      try $0.respond(headers: "Content-Type: text/html\r\n", body: page)
+    } _: { client in
+      client.send(Self.request())
+      #expect(client.read { $0.hasSuffix("}]}") }.text.hasPrefix("HTTP/1.1 502"))
+    }
+  }
+
+  @Test("a client that stops reading stops the upstream", .rule("gateway.32"), .timeLimit(.minutes(3)))
+  func backPressure() async throws {
+    let (start, end) = Self.response(40 << 20)
+    let sent = Atomic(0)
+    try await withGateway { peer in
+      try peer.send("\(Self.head)Content-Length: \(start.utf8.count + end.utf8.count)\r\n\r\n")
+      let bytes = Array((start + end).utf8)
+      for place in stride(from: 0, to: bytes.count, by: 1 << 20) {
+        try peer.send(Array(bytes[place..<min(place + 1 << 20, bytes.count)]))
+        sent.store(place, ordering: .relaxed)
+      }
+    } _: { client in
+      client.send(Self.request())
+      var last = -1
+      // The kernel buffers some megabytes on both connections.
+      while sent.load(ordering: .relaxed) > last {
+        last = sent.load(ordering: .relaxed)
+        usleep(300_000)
+      }
+      #expect(last < 30 << 20)
+      var count = 0
+      while let piece = client.receive(), !piece.isEmpty, count < start.utf8.count + end.utf8.count { count += piece.count }
+      #expect(count > start.utf8.count)
+    }
+  }
+
+  @Test("a body whose declared length is above the limit is refused before the client has a byte of it", .rule("gateway.33"))
+  func tooLarge() async throws {
+    let (start, end) = Self.response(200_000)
+    try await withGateway("settings: {maximum-body: 150KiB}") {
+      try $0.respond(headers: "Content-Type: application/json\r\n", body: start + end)
+    } _: { client in
+      client.send(Self.request())
+      #expect(client.read { $0.hasSuffix("}]}") }.text.hasPrefix("HTTP/1.1 502"))
+    }
+  }
+
+  @Test("a body that is short is read before the client has a byte of it", .rule("gateway.32"))
+  func short() async throws {
+    try await withGateway {
+      try $0.respond(headers: "Content-Type: application/json\r\n", body: #"{"data":{}"#)
+    } _: { client in
+      client.send(Self.request())
+      #expect(client.read { $0.hasSuffix("}]}") }.text.hasPrefix("HTTP/1.1 502"))
+    }
+  }
+
+  @Test(
+    "a client that cannot see that a body is cut, or wants another form of it, gets it once it is whole", .rule("gateway.32"),
+    arguments: [
+      ("", "1.0", ""), ("", "1.1", "Accept: application/graphql-response+json\r\n"),
+      ("serve: {compression: {}}", "1.1", "Accept-Encoding: gzip\r\n"),
+    ])
+  func whole(_ manifest: String, _ version: String, _ field: String) async throws {
+    let (start, _) = Self.response(200_000)
+    try await withGateway(manifest) {
+      try $0.respond(headers: "Content-Type: application/json\r\n", body: start)
+    } _: { client in
+      client.send(Self.request(version: version, more: field))
+      #expect(client.read { $0.contains("}]}") }.text.hasPrefix("HTTP/\(version == "1.0" ? "1.1" : version) 502"))
+    }
+  }
+
+  @Test("a stage that reads results gets the whole body", .rule("gateway.32"))
+  func reader() async throws {
+    let (start, _) = Self.response(200_000)
+    let folder = try FixturePlugin.Folder()
+    _ = try await FixturePlugin.compile("parts", into: folder, name: "reader.so")
+    let manifest = "plugins: [{name: reader, file: reader.so, config: {mode: none}}]\nchain: {graphql: [reader]}"
+    try await withGateway(manifest, folder: folder) {
+      try $0.respond(headers: "Content-Type: application/json\r\n", body: start)
+    } _: { client in
+      client.send(Self.request())
+      #expect(client.read { $0.hasSuffix("}]}") }.text.hasPrefix("HTTP/1.1 502"))
+    }
+  }
+}
