@@ -141,12 +141,15 @@ struct CallCommand: AsyncParsableCommand {
       let codec = settings.connect.codec.rawValue
       Terminal.complain("warning: connect: {codec: \(codec)} has no effect here: carabiner call sends JSON")
     }
-    var config = ProtocolClientConfig(
-      host: settings.endpoint.absoluteString, networkProtocol: settings.callProtocol == .grpcWeb ? .grpcWeb : .connect,
-      unaryGET: get ? .alwaysEnabled : .init(settings.connect.get),
-      timeout: timeout ?? settings.connect.timeout.map { $0 / .seconds(1) },
-      requestCompression: settings.connect.compressFrom.map { .init(minBytes: $0, pool: GzipCompressionPool()) })
-    config.maximumMessageBytes = settings.maximumMessageBytes
+    let compressFrom = settings.connect.compressFrom
+    let options = ProtocolOptions(
+      codecName: "json", requestPool: compressFrom.map { _ in GzipCompressionPool() }, compressFrom: compressFrom ?? 0,
+      maximumMessageBytes: settings.maximumMessageBytes)
+    let network: CallConfig.Network =
+      settings.callProtocol == .grpcWeb ? .grpcWeb : .connect(getLimit: get ? .max : settings.connect.get.limit)
+    let config = CallConfig(
+      host: settings.endpoint.absoluteString, network: network, options: options,
+      timeout: timeout ?? settings.connect.timeout.map { $0 / .seconds(1) })
     var headers: CarabinerConnect.Headers = [:]
     for field in settings.headers { headers[field.name, default: []].append(field.value) }
     return CallRun(
@@ -182,13 +185,13 @@ enum CallNetwork: String, ExpressibleByArgument, CaseIterable {
   case grpcWeb = "grpc-web"
 }
 
-extension ProtocolClientConfig.UnaryGET {
-  fileprivate init(_ get: Manifest.Connect.GET) {
-    self =
-      switch get {
-      case .never: .disabled
-      case .always: .alwaysEnabled
-      case .upTo(let bytes): .enabledForLimitedPayloadSizes(maxBytes: bytes)
-      }
+extension Manifest.Connect.GET {
+  /// The largest message that is sent by GET; nil for none.
+  fileprivate var limit: Int? {
+    switch self {
+    case .never: nil
+    case .always: .max
+    case .upTo(let bytes): bytes
+    }
   }
 }

@@ -8,7 +8,7 @@ struct CallRun: Sendable {
   let path: String
   let headers: CarabinerConnect.Headers
   let level: IdempotencyLevel
-  let config: ProtocolClientConfig
+  let config: CallConfig
   let transport: any HTTPTransport
   let stages: any Carabiner.InterceptorProvider
   /// Whether headers and trailers are printed.

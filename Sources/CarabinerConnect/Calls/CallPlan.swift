@@ -1,9 +1,9 @@
 internal import Carabiner
 internal import FoundationEssentials
 
-/// The settings of one call.
+/// One call: its settings, its method, and the client that sends it.
 struct CallPlan: Sendable {
-  let config: ProtocolClientConfig
+  let config: CallConfig
   let client: any HTTPClientInterface
   let path: String
   let type: MethodSpec.MethodType
@@ -13,7 +13,7 @@ struct CallPlan: Sendable {
 
   init(
     _ path: String, _ type: MethodSpec.MethodType, headers: Headers, idempotencyLevel: IdempotencyLevel = .unknown,
-    config: ProtocolClientConfig, client: any HTTPClientInterface
+    config: CallConfig, client: any HTTPClientInterface
   ) {
     self.path = String(path.drop { $0 == "/" })
     self.type = type
@@ -21,7 +21,7 @@ struct CallPlan: Sendable {
     self.idempotencyLevel = idempotencyLevel
     self.config = config
     self.client = client
-    wire = config.callProtocol
+    wire = config.wire
   }
 
   /// The time limit in seconds; nil for none.
@@ -32,8 +32,8 @@ struct CallPlan: Sendable {
 
   /// Whether a call with this level may be sent by GET.
   func allowsGET(_ level: IdempotencyLevel) -> Bool {
-    guard type == .unary, level == .noSideEffects, case .connect = config.networkProtocol else { return false }
-    return config.unaryGET != .disabled
+    guard type == .unary, level == .noSideEffects, case .connect(.some) = config.network else { return false }
+    return true
   }
 
   /// The first request, which the hooks get.
@@ -67,15 +67,17 @@ struct CallPlan: Sendable {
       url: made.url, headers: made.headers.reduce(into: [:]) { $0[$1.name, default: []].append($1.value) },
       message: made.httpBody, method: made.httpMethod == "GET" ? .get : .post, trailers: request.trailers,
       idempotencyLevel: request.idempotencyLevel)
-    sent.exchange = Exchange(operation: operation, isWhole: isWhole, maximumBytes: config.maximumMessageBytes)
+    sent.exchange = Exchange(operation: operation, isWhole: isWhole, maximumBytes: config.options.maximumMessageBytes)
     return sent
   }
 
   private func getLimit(_ request: HTTPRequest<Data?>) -> Int? {
     guard request.method == .get else { return nil }
-    if case .custom = config.networkProtocol { return .max }
-    guard allowsGET(request.idempotencyLevel) else { return nil }
-    return if case .enabledForLimitedPayloadSizes(let limit) = config.unaryGET { limit } else { .max }
+    return switch config.network {
+    case .connect(let limit): allowsGET(request.idempotencyLevel) ? limit : nil
+    case .grpcWeb: nil
+    case .custom: .max
+    }
   }
 
   private func url() throws(ConnectError) -> URL {
@@ -110,19 +112,5 @@ struct CallPlan: Sendable {
       case .serverStream, .bidirectionalStream: .subscription
       }
     return DynamicOperation(document: "", operationName: path, operationType: kind)
-  }
-}
-
-extension ProtocolClientConfig {
-  /// The step between hooks and network.
-  fileprivate var callProtocol: any CallProtocol {
-    let options = ProtocolOptions(
-      codecName: codec.name(), requestPool: requestCompression?.pool, compressFrom: requestCompression?.minBytes ?? 0,
-      responsePools: responseCompressionPools, maximumMessageBytes: maximumMessageBytes)
-    return switch networkProtocol {
-    case .connect: ConnectProtocol(options)
-    case .grpcWeb: GRPCWebProtocol(options)
-    case .custom: CustomProtocol(options: options)
-    }
   }
 }

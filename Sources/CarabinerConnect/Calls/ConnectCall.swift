@@ -1,51 +1,46 @@
 package import FoundationEssentials
 
-/// A call whose messages are bytes in a codec, so that it needs no generated code. Only raw hooks see the messages.
+/// A call without hooks whose messages are bytes in a codec, so that it needs no generated code.
 package struct ConnectCall: Sendable {
   /// The header fields of the request.
   package var headers: Headers
   /// The idempotency of the method. A method without side effects may be called by GET.
   package var idempotencyLevel: IdempotencyLevel
   private let path: String
-  private let codec: any Codec
   private let message: Data
 
   /// Creates a call.
   ///
   /// - Parameters:
   ///   - path: `package.Service/Method`.
-  ///   - codec: The codec that has written the message.
-  ///   - message: The message, or the first one of a stream.
+  ///   - message: The message, or the first one of a stream, in the codec of the configuration.
   package init(
-    path: String, codec: any Codec = JSONCodec(), message: Data, headers: Headers = [:],
-    idempotencyLevel: IdempotencyLevel = .unknown
+    path: String, message: Data, headers: Headers = [:], idempotencyLevel: IdempotencyLevel = .unknown
   ) {
     self.path = path
-    self.codec = codec
     self.message = message
     self.headers = headers
     self.idempotencyLevel = idempotencyLevel
   }
 
   /// Calls a unary method. Cancelling the task cancels the call.
-  package func unary(over client: any HTTPClientInterface, config: ProtocolClientConfig) async -> ResponseMessage<Data> {
-    await UnaryCall(plan(.unary, client, config), UnaryForm()).outcome(message)
+  package func unary(over client: any HTTPClientInterface, config: CallConfig) async -> ResponseMessage<Data> {
+    await UnaryCall(plan(.unary, client, config), UnaryForm(), UnaryHooks()).outcome(message)
   }
 
   /// Makes a stream and sends the message. In a server stream it is the only one.
   package func stream(
-    _ type: MethodSpec.MethodType, over client: any HTTPClientInterface, config: ProtocolClientConfig
+    _ type: MethodSpec.MethodType, over client: any HTTPClientInterface, config: CallConfig
   ) -> ConnectStream {
-    let handle = StreamHandle<Data, Data>(plan(type, client, config), StreamForm())
+    let handle = StreamHandle(plan(type, client, config), StreamForm(), StreamHooks())
     handle.call.sendOrEnd(message)
     return ConnectStream(handle: handle)
   }
 
   private func plan(
-    _ type: MethodSpec.MethodType, _ client: any HTTPClientInterface, _ config: ProtocolClientConfig
+    _ type: MethodSpec.MethodType, _ client: any HTTPClientInterface, _ config: CallConfig
   ) -> CallPlan {
-    CallPlan(
-      path, type, headers: headers, idempotencyLevel: idempotencyLevel, config: config.replacing(codec: codec), client: client)
+    CallPlan(path, type, headers: headers, idempotencyLevel: idempotencyLevel, config: config, client: client)
   }
 }
 
@@ -80,16 +75,5 @@ extension UnaryCall {
     } onCancel: {
       cancel()
     }
-  }
-}
-
-extension ProtocolClientConfig {
-  fileprivate func replacing(codec: any Codec) -> ProtocolClientConfig {
-    var config = ProtocolClientConfig(
-      host: host, networkProtocol: networkProtocol, codec: codec, unaryGET: unaryGET, timeout: timeout,
-      requestCompression: requestCompression, responseCompressionPools: responseCompressionPools, interceptors: interceptors)
-    config.hookLimits = hookLimits
-    config.maximumMessageBytes = maximumMessageBytes
-    return config
   }
 }

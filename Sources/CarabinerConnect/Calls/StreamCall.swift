@@ -7,8 +7,8 @@ internal import Synchronization
 /// results through ``StreamInward``.
 final class StreamCall<Input: Sendable, Output: Sendable>: Sendable {
   private struct State {
-    /// The interceptors; nil after the end.
-    var chain: CallChain<any StreamInterceptor>?
+    /// The hooks, which keep the interceptors; nil after the end.
+    var hooks: StreamHooks<Input, Output>?
     var start: HookPass<HTTPRequest<Void>>?
     /// The path of results; nil before the stream is opened, and after its end.
     var inward: StreamInward<Output>?
@@ -30,13 +30,14 @@ final class StreamCall<Input: Sendable, Output: Sendable>: Sendable {
   private let queue = CallQueue()
   private let state: Mutex<State>
 
-  /// Makes the interceptors of the stream.
-  init(_ plan: CallPlan, _ form: StreamForm<Input, Output>, _ sink: StreamSink<Output>) {
+  init(
+    _ plan: CallPlan, _ form: StreamForm<Input, Output>, _ hooks: StreamHooks<Input, Output>, _ sink: StreamSink<Output>
+  ) {
     self.plan = plan
     self.form = form
     self.sink = sink
     outward = StreamOutward(plan, queue)
-    state = Mutex(State(chain: CallChain(stream: plan.config)))
+    state = Mutex(State(hooks: hooks))
   }
 
   /// Makes the stream: runs the start hooks, and opens it.
@@ -65,12 +66,12 @@ final class StreamCall<Input: Sendable, Output: Sendable>: Sendable {
   // MARK: The journey
 
   private func begin() {
-    guard let chain = state.withLock({ $0.chain }) else { return }
+    guard let hooks = state.withLock({ $0.hooks }) else { return }
     do throws(ConnectError) {
       let request = try plan.request(())
       let start = HookPass(
-        chain.start, queue: queue, adopt: { $0.completed(by: $1) }, refused: { self.finish(.failed($0)) },
-        last: { request, _ in self.open(request, chain) })
+        hooks.start, queue: queue, adopt: { $0.completed(by: $1) }, refused: { self.finish(.failed($0)) },
+        last: { request, _ in self.open(request, hooks) })
       let isOpen = state.withLock { state in
         if !state.isOver { state.start = start }
         return !state.isOver
@@ -81,12 +82,12 @@ final class StreamCall<Input: Sendable, Output: Sendable>: Sendable {
     }
   }
 
-  private func open(_ request: HTTPRequest<Void>, _ chain: CallChain<any StreamInterceptor>) {
+  private func open(_ request: HTTPRequest<Void>, _ hooks: StreamHooks<Input, Output>) {
     let opening: HTTPRequest<Data?>
     do throws(ConnectError) { opening = try plan.opening(request) } catch { return finish(.failed(error)) }
     let failed: @Sendable (ConnectError) -> Void = { self.end($0) }
     let inward = StreamInward(
-      plan, chain, form, sink, opening.exchange, queue: queue, failed: failed, finished: { self.finish($0) },
+      plan, hooks, form, sink, opening.exchange, queue: queue, failed: failed, finished: { self.finish($0) },
       abandoned: { self.resultsAbandoned(by: $0) })
     let isFirst = state.withLock { state in
       guard !state.isOver, state.ending == nil, !state.isOpened else { return false }
@@ -94,9 +95,8 @@ final class StreamCall<Input: Sendable, Output: Sendable>: Sendable {
       return true
     }
     guard isFirst else { return inward.close() }
-    outward.prepare(chain, form, failed: failed)
-    let interceptors = MetricsPass(interceptors: chain.interceptors)
-    let callbacks = inward.callbacks(failed: failed, metrics: { self.received($0, interceptors) })
+    outward.prepare(hooks, form, failed: failed)
+    let callbacks = inward.callbacks(failed: failed, metrics: { self.received($0, hooks.metrics) })
     let exchange = plan.client.stream(request: opening, responseCallbacks: callbacks)
     let isUnderWay = state.withLock { state in
       guard !state.isOver, state.ending == nil else { return false }
@@ -118,7 +118,7 @@ final class StreamCall<Input: Sendable, Output: Sendable>: Sendable {
       guard !state.isOver else { return nil }
       let ended = state
       state.isOver = true
-      (state.chain, state.start, state.inward, state.abort, state.deadline) = (nil, nil, nil, nil, nil)
+      (state.hooks, state.start, state.inward, state.abort, state.deadline) = (nil, nil, nil, nil, nil)
       return ended
     }
     guard let ended else { return }
@@ -130,7 +130,7 @@ final class StreamCall<Input: Sendable, Output: Sendable>: Sendable {
     }
     ended.start?.close()
     outward.close()
-    if let metrics = ended.metrics { report(metrics, MetricsPass(interceptors: ended.chain?.interceptors ?? [])) }
+    if let metrics = ended.metrics { report(metrics, ended.hooks?.metrics) }
     sink.deliver(last)
   }
 
@@ -178,19 +178,19 @@ final class StreamCall<Input: Sendable, Output: Sendable>: Sendable {
 
   // MARK: Figures
 
-  private func received(_ metrics: HTTPMetrics, _ interceptors: MetricsPass) {
+  private func received(_ metrics: HTTPMetrics, _ hook: MetricsHook?) {
     let isOver = state.withLock { state in
       if !state.isOver { state.metrics = metrics }
       return state.isOver
     }
-    if isOver { report(metrics, interceptors) }
+    if isOver { report(metrics, hook) }
   }
 
-  private func report(_ metrics: HTTPMetrics, _ interceptors: MetricsPass) {
+  private func report(_ metrics: HTTPMetrics, _ hook: MetricsHook?) {
     let isFirst = state.withLock { state in
       defer { state.hasReportedMetrics = true }
       return !state.hasReportedMetrics
     }
-    if isFirst { queue.add { interceptors.run(metrics) } }
+    if isFirst { queue.add { hook?(metrics) } }
   }
 }

@@ -4,9 +4,9 @@ final class StreamHandle<Input: Sendable, Output: Sendable>: Sendable {
   private let buffer = ResultBuffer<Output>()
   private let sink: StreamSink<Output>
 
-  init(_ plan: CallPlan, _ form: StreamForm<Input, Output>) {
+  init(_ plan: CallPlan, _ form: StreamForm<Input, Output>, _ hooks: StreamHooks<Input, Output>) {
     sink = StreamSink(isSingle: plan.type == .clientStream, buffer)
-    call = StreamCall(plan, form, sink)
+    call = StreamCall(plan, form, hooks, sink)
     call.start()
   }
 

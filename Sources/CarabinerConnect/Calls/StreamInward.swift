@@ -17,7 +17,7 @@ final class StreamInward<Output: Sendable>: Closable {
   ///   - finished: Gets the end of the stream.
   ///   - abandoned: Called when the end cannot come any more, with the interceptor that released its closure last.
   init(
-    _ plan: CallPlan, _ chain: CallChain<any StreamInterceptor>, _ form: StreamForm<some Sendable, Output>,
+    _ plan: CallPlan, _ hooks: StreamHooks<some Sendable, Output>, _ form: StreamForm<some Sendable, Output>,
     _ sink: StreamSink<Output>, _ exchange: Exchange?, queue: CallQueue, failed: @escaping @Sendable (ConnectError) -> Void,
     finished: @escaping @Sendable (StreamResult<Output>) -> Void, abandoned: @escaping @Sendable (String?) -> Void
   ) {
@@ -25,12 +25,12 @@ final class StreamInward<Output: Sendable>: Closable {
     self.exchange = exchange
     maximumHeldValues = plan.config.hookLimits.maximumHeldValues
     unread = StreamQueue(
-      plan.wire.reader(of: .stream), maximumBytes: plan.config.maximumMessageBytes, life: CallLife(ended: abandoned))
+      plan.wire.reader(of: .stream), maximumBytes: plan.config.options.maximumMessageBytes, life: CallLife(ended: abandoned))
     let news = WeakInward<Output>()
     let wake = Wakeup(queue) { news.value?.run() }
     self.wake = wake
     let typed = HookPass(
-      form.result(chain), queue: queue, changed: { wake() },
+      hooks.result, queue: queue, changed: { wake() },
       last: { result, _ in
         for result in sink.admit(result) {
           if result.isComplete { finished(result) } else { sink.deliver(result) }
@@ -39,7 +39,7 @@ final class StreamInward<Output: Sendable>: Closable {
     self.typed = typed
     let parse = form.parse
     raw = HookPass(
-      chain.rawResult, queue: queue, changed: { wake() },
+      hooks.rawResult, queue: queue, changed: { wake() },
       last: { result, life in
         do { typed.enter(try result.parsed(by: parse), life) } catch { failed(.unparsable(error)) }
       })

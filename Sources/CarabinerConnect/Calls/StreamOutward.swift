@@ -57,18 +57,18 @@ final class StreamOutward<Input: Sendable>: Closable {
   ///
   /// - Parameter failed: Gets the error of a message that cannot be sent. The stream ends with it.
   func prepare(
-    _ chain: CallChain<any StreamInterceptor>, _ form: StreamForm<Input, some Sendable>,
+    _ hooks: StreamHooks<Input, some Sendable>, _ form: StreamForm<Input, some Sendable>,
     failed: @escaping @Sendable (ConnectError) -> Void
   ) {
     let wake = Wakeup(queue) { [weak self] in self?.run() }
     let (wire, serialize) = (plan.wire, form.serialize)
     let raw = HookPass(
-      chain.rawInput, queue: queue, changed: { wake() },
+      hooks.rawInput, queue: queue, changed: { wake() },
       last: { message, _ in
         do throws(ConnectError) { self.exchange?.sendData(try wire.frame(message)) } catch { failed(error) }
       })
     let typed = HookPass(
-      form.input(chain), queue: queue, changed: { wake() },
+      hooks.input, queue: queue, changed: { wake() },
       last: { input, life in
         do { raw.enter(try serialize(input), life) } catch { failed(.unserializable(error)) }
       })

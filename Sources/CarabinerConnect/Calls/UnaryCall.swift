@@ -9,8 +9,8 @@ final class UnaryCall<Input: Sendable, Output: Sendable>: Sendable {
   typealias Outcome = ResponseMessage<Output>
 
   private struct State {
-    /// The interceptors; nil after the end.
-    var chain: CallChain<any UnaryInterceptor>?
+    /// The hooks, which keep the interceptors; nil after the end.
+    var hooks: UnaryHooks<Input, Output>?
     /// The passes under way.
     var passes: [any Closable] = []
     var attempts = 0
@@ -36,11 +36,10 @@ final class UnaryCall<Input: Sendable, Output: Sendable>: Sendable {
   private let results = CallQueue()
   private let state: Mutex<State>
 
-  /// Makes the interceptors of the call.
-  init(_ plan: CallPlan, _ form: UnaryForm<Input, Output>) {
+  init(_ plan: CallPlan, _ form: UnaryForm<Input, Output>, _ hooks: UnaryHooks<Input, Output>) {
     self.plan = plan
     self.form = form
-    state = Mutex(State(chain: CallChain(unary: plan.config)))
+    state = Mutex(State(hooks: hooks))
   }
 
   /// Sends a message.
@@ -58,15 +57,15 @@ final class UnaryCall<Input: Sendable, Output: Sendable>: Sendable {
   // MARK: The journey
 
   private func begin(_ message: Input) {
-    guard let chain = state.withLock({ $0.chain }) else { return }
+    guard let hooks = state.withLock({ $0.hooks }) else { return }
     do throws(ConnectError) {
       let request = try plan.request(message)
       let refused: @Sendable (ConnectError) -> Void = { self.finish(Outcome(failure: $0)) }
       let raw = HookPass(
-        chain.rawRequest, queue: queue, adopt: { $0.completed(by: $1) }, refused: refused,
+        hooks.rawRequest, queue: queue, adopt: { $0.completed(by: $1) }, refused: refused,
         last: { request, life in self.send(request, life) })
       let typed = HookPass(
-        form.request(chain), queue: queue, adopt: { $0.completed(by: $1) }, refused: refused,
+        hooks.request, queue: queue, adopt: { $0.completed(by: $1) }, refused: refused,
         last: { request, life in if let serialized = self.serialize(request) { raw.enter(serialized, life) } })
       guard keep([typed, raw]) else { return }
       typed.enter(request, CallLife { self.abandoned(by: $0) })
@@ -90,9 +89,9 @@ final class UnaryCall<Input: Sendable, Output: Sendable>: Sendable {
       let sent = try plan.sent(request)
       guard let attempt = try beginAttempt() else { return }
       let hasResponse = Once()
-      let interceptors = MetricsPass(interceptors: state.withLock { $0.chain?.interceptors ?? [] })
+      let metricsHook = state.withLock { $0.hooks?.metrics }
       let exchange = plan.client.unary(
-        request: sent, onMetrics: { self.received($0, ofAttempt: attempt, interceptors) },
+        request: sent, onMetrics: { self.received($0, ofAttempt: attempt, metricsHook) },
         onResponse: { response in
           guard hasResponse.first() else { return }
           self.queue.add {
@@ -139,12 +138,12 @@ final class UnaryCall<Input: Sendable, Output: Sendable>: Sendable {
   ///
   /// - Parameter isEnd: Whether the response only reports why the call ended before the server answered.
   private func receive(_ response: HTTPResponse, _ life: CallLife, isEnd: Bool = false) {
-    guard let chain = state.withLock({ $0.ending == nil || isEnd ? $0.chain : nil }) else { return }
-    let typed = HookPass(form.response(chain), queue: queue) { response, _ in
+    guard let hooks = state.withLock({ $0.ending == nil || isEnd ? $0.hooks : nil }) else { return }
+    let typed = HookPass(hooks.response, queue: queue) { response, _ in
       let isOutcome = self.state.withLock { $0.ending == nil || isEnd }
       if isOutcome { self.finish(response) }
     }
-    let raw = HookPass(chain.rawResponse, queue: queue) { response, life in typed.enter(self.parse(response), life) }
+    let raw = HookPass(hooks.rawResponse, queue: queue) { response, life in typed.enter(self.parse(response), life) }
     guard keep([typed, raw]) else { return }
     raw.enter(response, life)
   }
@@ -168,14 +167,14 @@ final class UnaryCall<Input: Sendable, Output: Sendable>: Sendable {
     let ended: State? = state.withLock { state in
       guard !state.isOver else { return nil }
       state.outcome = outcome
-      defer { (state.chain, state.passes, state.exchanges, state.deadline) = (nil, [], [:], nil) }
+      defer { (state.hooks, state.passes, state.exchanges, state.deadline) = (nil, [], [:], nil) }
       return state
     }
     guard let ended else { return }
     ended.deadline?.cancel()
     for exchange in ended.exchanges.values { exchange.cancel() }
     for pass in ended.passes { pass.close() }
-    if let metrics = ended.metrics { report(metrics, MetricsPass(interceptors: ended.chain?.interceptors ?? [])) }
+    if let metrics = ended.metrics { report(metrics, ended.hooks?.metrics) }
     deliverOutcome()
   }
 
@@ -247,21 +246,21 @@ final class UnaryCall<Input: Sendable, Output: Sendable>: Sendable {
   }
 
   /// Keeps the figures of the last attempt until the end of the call.
-  private func received(_ metrics: HTTPMetrics, ofAttempt attempt: Int, _ interceptors: MetricsPass) {
+  private func received(_ metrics: HTTPMetrics, ofAttempt attempt: Int, _ hook: MetricsHook?) {
     let isDue = state.withLock { state in
       guard attempt == state.attempts else { return false }
       if !state.isOver { state.metrics = metrics }
       return state.isOver
     }
-    if isDue { report(metrics, interceptors) }
+    if isDue { report(metrics, hook) }
   }
 
-  private func report(_ metrics: HTTPMetrics, _ interceptors: MetricsPass) {
+  private func report(_ metrics: HTTPMetrics, _ hook: MetricsHook?) {
     let isFirst = state.withLock { state in
       defer { state.hasReportedMetrics = true }
       return !state.hasReportedMetrics
     }
-    if isFirst { queue.add { interceptors.run(metrics) } }
+    if isFirst { queue.add { hook?(metrics) } }
   }
 
   private func keep(_ passes: [any Closable]) -> Bool {

@@ -31,8 +31,7 @@ public final class ProtocolClient: ProtocolClientInterface {
   private func unaryCall<Input: ProtobufMessage, Output: ProtobufMessage>(
     _ path: String, _ idempotencyLevel: IdempotencyLevel, _ headers: Headers
   ) -> UnaryCall<Input, Output> {
-    let plan = CallPlan(path, .unary, headers: headers, idempotencyLevel: idempotencyLevel, config: config, client: client)
-    return UnaryCall(plan, UnaryForm(config.codec))
+    UnaryCall(plan(path, .unary, headers, idempotencyLevel), UnaryForm(config.codec), UnaryHooks(config))
   }
 
   // MARK: Streams with callbacks
@@ -60,13 +59,16 @@ public final class ProtocolClient: ProtocolClientInterface {
     _ onResult: @escaping @Sendable (StreamResult<Output>) -> Void
   ) -> StreamCall<Input, Output> {
     let sink = StreamSink(isSingle: type == .clientStream, onResult)
-    let call = StreamCall(plan(path, type, headers), StreamForm<Input, Output>(config.codec), sink)
+    let call = StreamCall(plan(path, type, headers), StreamForm(config.codec), StreamHooks<Input, Output>(config), sink)
     call.start()
     return call
   }
 
-  private func plan(_ path: String, _ type: MethodSpec.MethodType, _ headers: Headers) -> CallPlan {
-    CallPlan(path, type, headers: headers, config: config, client: client)
+  private func plan(
+    _ path: String, _ type: MethodSpec.MethodType, _ headers: Headers, _ idempotencyLevel: IdempotencyLevel = .unknown
+  ) -> CallPlan {
+    CallPlan(
+      path, type, headers: headers, idempotencyLevel: idempotencyLevel, config: CallConfig(config), client: client)
   }
 
   // MARK: Streams with results to ask for
@@ -92,6 +94,6 @@ public final class ProtocolClient: ProtocolClientInterface {
   private func handle<Input: ProtobufMessage, Output: ProtobufMessage>(
     _ path: String, _ type: MethodSpec.MethodType, _ headers: Headers
   ) -> StreamHandle<Input, Output> {
-    StreamHandle(plan(path, type, headers), StreamForm(config.codec))
+    StreamHandle(plan(path, type, headers), StreamForm(config.codec), StreamHooks(config))
   }
 }

@@ -1,14 +1,5 @@
 internal import Synchronization
 
-/// A hook of an interceptor.
-struct Hook<Value: Sendable>: Sendable {
-  typealias Proceed = @Sendable (Result<Value, ConnectError>) -> Void
-
-  /// The type of the interceptor, for errors.
-  let interceptor: String
-  let run: @Sendable (Value, @escaping Proceed) -> Void
-}
-
 /// The values of one hook in one direction. They leave it in the order in which they entered it.
 ///
 /// Each value has a place, which its closure keeps. The values that the closure passes on wait until all places before it are done. A

@@ -1,0 +1,15 @@
+extension UnaryForm where Input: ProtobufMessage, Output: ProtobufMessage {
+  /// Messages of types.
+  init(_ codec: any Codec) {
+    self.init(
+      serialize: { try $1 ? codec.deterministicallySerialize(message: $0) : codec.serialize(message: $0) },
+      parse: { try codec.deserialize(source: $0) })
+  }
+}
+
+extension StreamForm where Input: ProtobufMessage, Output: ProtobufMessage {
+  /// Messages of types.
+  init(_ codec: any Codec) {
+    self.init(serialize: { try codec.serialize(message: $0) }, parse: { try codec.deserialize(source: $0) })
+  }
+}
