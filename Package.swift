@@ -293,7 +293,7 @@ if hasHarness {
 }
 if hasServers {
   package.products += [
-    .library(name: "CarabinerConnect", targets: ["CarabinerConnect"]),
+    .library(name: "CarabinerConnect", targets: ["CarabinerCalls", "CarabinerConnect"]),
     .library(name: "CarabinerGateway", targets: ["CarabinerGateway"]),
   ]
   package.dependencies += [
@@ -353,14 +353,15 @@ if hasServers {
         .product(name: "NIOWebSocket", package: "swift-nio"),
       ],
       swiftSettings: swiftSettings),
-    // Calls of Connect and gRPC-Web services.
+    // Calls of Connect and gRPC-Web services, whose messages are bytes.
+    .target(
+      name: "CarabinerCalls", dependencies: ["Carabiner", "CarabinerCurl", "CarabinerWire", "CZlib"],
+      swiftSettings: swiftSettings),
+    // Clients and interceptors of such calls, whose messages have types. Only this module needs SwiftProtobuf, so that the command builds
+    // without it.
     .target(
       name: "CarabinerConnect",
-      dependencies: [
-        "Carabiner", "CarabinerCurl", "CarabinerWire", "CZlib",
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "SwiftProtobuf", package: "swift-protobuf"),
-      ],
+      dependencies: ["CarabinerCalls", "CarabinerWire", .product(name: "SwiftProtobuf", package: "swift-protobuf")],
       swiftSettings: swiftSettings),
     // Samples of code for Connect-Swift, with the name that the module has there and in the language mode of its users.
     .target(
@@ -672,7 +673,7 @@ if !librariesOnly {
     .executableTarget(
       name: "CarabinerCommand",
       dependencies: [
-        "Carabiner", "CarabinerABI", "CarabinerConformance", "CarabinerConnect", "CarabinerCurl", "CarabinerDemoServer",
+        "Carabiner", "CarabinerABI", "CarabinerCalls", "CarabinerConformance", "CarabinerCurl", "CarabinerDemoServer",
         "CarabinerDigest", "CarabinerDownloads", "CarabinerEtcd", "CarabinerFiles", "CarabinerFleet",
         "CarabinerGateway", "CarabinerGenerateCommand", "CarabinerGeneration", "CarabinerGenerator", "CarabinerBridge",
         "CarabinerProvider",

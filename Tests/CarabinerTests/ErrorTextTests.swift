@@ -49,9 +49,9 @@ struct ErrorTextTests {
 
   /// The modules that programs and plugins link, and the one whose types they see with them.
   private static let modules = [
-    "Carabiner", "CarabinerConnect", "CarabinerCurl", "CarabinerGateway", "CarabinerBridge", "CarabinerPipeline",
-    "CarabinerPipelineSockets", "CarabinerPlugin", "CarabinerProvider", "CarabinerSchema", "CarabinerSQLite", "CarabinerHost",
-    "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire", "CarabinerWorkers",
+    "Carabiner", "CarabinerCalls", "CarabinerConnect", "CarabinerCurl", "CarabinerGateway", "CarabinerBridge",
+    "CarabinerPipeline", "CarabinerPipelineSockets", "CarabinerPlugin", "CarabinerProvider", "CarabinerSchema",
+    "CarabinerSQLite", "CarabinerHost", "CarabinerTracing", "CarabinerWebSocket", "CarabinerWire", "CarabinerWorkers",
   ]
 
   @Test("each public type of an error gives its text to localizedDescription", arguments: modules)

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Carabiner
 internal import CarabinerBridge
-internal import CarabinerConnect
+internal import CarabinerCalls
 internal import CarabinerHost
 internal import CarabinerManifest
 internal import CarabinerWire
@@ -150,7 +150,7 @@ struct CallCommand: AsyncParsableCommand {
     let config = CallConfig(
       host: settings.endpoint.absoluteString, network: network, options: options,
       timeout: timeout ?? settings.connect.timeout.map { $0 / .seconds(1) })
-    var headers: CarabinerConnect.Headers = [:]
+    var headers: CarabinerCalls.Headers = [:]
     for field in settings.headers { headers[field.name, default: []].append(field.value) }
     return CallRun(
       path: CallMethod(method)?.path ?? method, headers: headers, level: get || noSideEffects ? .noSideEffects : .unknown,

@@ -1,12 +1,12 @@
 internal import Carabiner
-internal import CarabinerConnect
+internal import CarabinerCalls
 internal import CarabinerWire
 internal import Foundation
 
 /// A call of the command: it prints what is received, and throws the exit status of a failure.
 struct CallRun: Sendable {
   let path: String
-  let headers: CarabinerConnect.Headers
+  let headers: CarabinerCalls.Headers
   let level: IdempotencyLevel
   let config: CallConfig
   let transport: any HTTPTransport
@@ -79,7 +79,7 @@ struct CallRun: Sendable {
     }
   }
 
-  private func show(_ fields: CarabinerConnect.Headers, _ kind: String) {
+  private func show(_ fields: CarabinerCalls.Headers, _ kind: String) {
     guard showsFields else { return }
     for (name, values) in fields.sorted(by: { $0.key < $1.key }) {
       for value in values { Terminal.complain("\(kind) \(name): \(value)") }

@@ -1,3 +1,5 @@
+public import CarabinerCalls
+
 /// A bidirectional stream whose results are read from an `AsyncStream`.
 ///
 /// Releasing it and its results ends the transfer.
@@ -7,7 +9,7 @@ public protocol BidirectionalAsyncStreamInterface<Input, Output> {
 
   /// Sends a message.
   ///
-  /// - Throws: ``ConnectError`` with the code `failedPrecondition` after ``close()``.
+  /// - Throws: ``CarabinerCalls/ConnectError`` with the code `failedPrecondition` after ``close()``.
   @discardableResult
   func send(_ input: Input) throws -> Self
 
@@ -32,7 +34,7 @@ public protocol ClientOnlyAsyncStreamInterface<Input, Output> {
 
   /// Sends a message.
   ///
-  /// - Throws: ``ConnectError`` with the code `failedPrecondition` after ``closeAndReceive()``.
+  /// - Throws: ``CarabinerCalls/ConnectError`` with the code `failedPrecondition` after ``closeAndReceive()``.
   @discardableResult
   func send(_ input: Input) throws -> Self
 
@@ -55,7 +57,7 @@ public protocol ServerOnlyAsyncStreamInterface<Input, Output> {
 
   /// Sends the message of the request.
   ///
-  /// - Throws: ``ConnectError`` with the code `failedPrecondition` for a second message.
+  /// - Throws: ``CarabinerCalls/ConnectError`` with the code `failedPrecondition` for a second message.
   func send(_ input: Input) throws
 
   /// The results that were not read yet: headers once, messages, and the end once.

@@ -1,3 +1,5 @@
+internal import CarabinerCalls
+
 /// A stream of messages to the server whose results go to a closure. When it is released, its request ends.
 final class CallbackStream<Input: ProtobufMessage, Output: ProtobufMessage>: BidirectionalStreamInterface,
   ClientOnlyStreamInterface, Sendable

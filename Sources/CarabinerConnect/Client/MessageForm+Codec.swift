@@ -1,3 +1,5 @@
+internal import CarabinerCalls
+
 extension UnaryForm where Input: ProtobufMessage, Output: ProtobufMessage {
   /// Messages of types.
   init(_ codec: any Codec) {

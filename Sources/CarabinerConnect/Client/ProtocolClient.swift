@@ -1,3 +1,5 @@
+public import CarabinerCalls
+
 /// Calls methods of Connect and gRPC-Web services.
 public final class ProtocolClient: ProtocolClientInterface {
   private let client: any HTTPClientInterface

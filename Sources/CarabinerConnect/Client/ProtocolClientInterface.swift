@@ -1,3 +1,5 @@
+public import CarabinerCalls
+
 /// Calls methods. Generated code uses it.
 public protocol ProtocolClientInterface: Sendable {
   /// Calls a unary method.

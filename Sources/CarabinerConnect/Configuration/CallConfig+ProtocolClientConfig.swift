@@ -1,3 +1,5 @@
+internal import CarabinerCalls
+
 extension CallConfig {
   /// The settings for the calls of a client.
   init(_ config: ProtocolClientConfig) {

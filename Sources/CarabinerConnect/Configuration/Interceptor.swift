@@ -1,3 +1,5 @@
+public import CarabinerCalls
+
 /// Sees and changes calls. Conform to ``UnaryInterceptor``, ``StreamInterceptor`` or both.
 ///
 /// Each call makes its own instance. A hook calls `proceed` with the value to pass on, at any time and on any thread. It may call it

@@ -1,3 +1,4 @@
+public import CarabinerCalls
 public import FoundationEssentials
 
 /// The settings of a client.

@@ -1,3 +1,4 @@
+public import CarabinerCalls
 public import FoundationEssentials
 
 /// Sees and changes unary calls.

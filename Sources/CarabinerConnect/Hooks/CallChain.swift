@@ -1,3 +1,5 @@
+internal import CarabinerCalls
+
 /// The interceptors of one call, in the order of requests, and their hooks in the order of each direction.
 struct CallChain<Interceptor: Sendable>: Sendable {
   let interceptors: [Interceptor]

@@ -1,3 +1,5 @@
+internal import CarabinerCalls
+
 extension UnaryHooks where Input: ProtobufMessage, Output: ProtobufMessage {
   /// Makes the interceptors of a unary call.
   init(_ config: ProtocolClientConfig) {

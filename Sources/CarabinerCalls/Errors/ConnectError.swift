@@ -1,7 +1,6 @@
 public import Carabiner
 internal import CarabinerWire
 public import FoundationEssentials
-public import SwiftProtobuf
 
 /// The error of a call.
 public struct ConnectError: DescribedError, Sendable {
@@ -43,14 +42,6 @@ public struct ConnectError: DescribedError, Sendable {
     self.metadata = metadata
   }
 
-  /// Returns the details that are messages of a type. Details of other types, and malformed ones, are left out.
-  public func unpackedDetails<Output: SwiftProtobuf.Message>() -> [Output] {
-    details.compactMap { detail in
-      guard let payload = detail.payload, detail.typeName == Output.protoMessageName else { return nil }
-      return try? Output(serializedBytes: payload)
-    }
-  }
-
   /// The error of a call that the client cancelled.
   public static func canceled() -> Self { Self(code: .canceled, message: "request canceled by client") }
 
@@ -79,9 +70,6 @@ public struct ConnectError: DescribedError, Sendable {
 
 extension ConnectError.Detail {
   init(_ detail: ConnectErrorBody.Detail) { self.init(type: detail.type, payload: detail.payload.map { Data($0) }) }
-
-  /// The name of the type without a prefix.
-  fileprivate var typeName: Substring { type[(type.lastIndex(of: "/").map(type.index(after:)) ?? type.startIndex)...] }
 }
 
 extension ConnectError {

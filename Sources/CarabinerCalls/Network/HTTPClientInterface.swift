@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// Sends HTTP requests for a ``ProtocolClient``.
+/// Sends HTTP requests for the calls of a client.
 public protocol HTTPClientInterface: Sendable {
   /// Sends a request and reads the whole response.
   ///

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// The caller's end of a stream: keeps results in the order of the contract, and hands them over.
-final class StreamSink<Output: Sendable>: Sendable {
+package final class StreamSink<Output: Sendable>: Sendable {
   private enum Target {
     case buffer(ResultBuffer<Output>)
     case callback(CallQueue, @Sendable (StreamResult<Output>) -> Void)
@@ -24,7 +24,7 @@ final class StreamSink<Output: Sendable>: Sendable {
   /// A sink that calls a closure, on a thread of the library.
   ///
   /// - Parameter isSingle: Whether the response must have exactly one message.
-  init(isSingle: Bool, _ callback: @escaping @Sendable (StreamResult<Output>) -> Void) {
+  package init(isSingle: Bool, _ callback: @escaping @Sendable (StreamResult<Output>) -> Void) {
     self.isSingle = isSingle
     target = .callback(CallQueue(), callback)
   }

@@ -67,7 +67,7 @@ package final class ConnectStream: Sendable {
 
 extension UnaryCall {
   /// The outcome of the call. Cancelling the task cancels it.
-  func outcome(_ message: Input) async -> Outcome {
+  package func outcome(_ message: Input) async -> Outcome {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         start(message) { continuation.resume(returning: $0) }

@@ -2,7 +2,7 @@ internal import Carabiner
 internal import FoundationEssentials
 
 /// One call: its settings, its method, and the client that sends it.
-struct CallPlan: Sendable {
+package struct CallPlan: Sendable {
   let config: CallConfig
   let client: any HTTPClientInterface
   let path: String
@@ -11,7 +11,7 @@ struct CallPlan: Sendable {
   let idempotencyLevel: IdempotencyLevel
   let wire: any CallProtocol
 
-  init(
+  package init(
     _ path: String, _ type: MethodSpec.MethodType, headers: Headers, idempotencyLevel: IdempotencyLevel = .unknown,
     config: CallConfig, client: any HTTPClientInterface
   ) {

@@ -5,8 +5,8 @@ internal import Synchronization
 ///
 /// The request passes the typed hooks, is serialised, passes the raw hooks, and is sent. Each response passes the hooks in the opposite
 /// order, on a pass of its own. The first one that arrives at the end is the outcome.
-final class UnaryCall<Input: Sendable, Output: Sendable>: Sendable {
-  typealias Outcome = ResponseMessage<Output>
+package final class UnaryCall<Input: Sendable, Output: Sendable>: Sendable {
+  package typealias Outcome = ResponseMessage<Output>
 
   private struct State {
     /// The hooks, which keep the interceptors; nil after the end.
@@ -36,7 +36,7 @@ final class UnaryCall<Input: Sendable, Output: Sendable>: Sendable {
   private let results = CallQueue()
   private let state: Mutex<State>
 
-  init(_ plan: CallPlan, _ form: UnaryForm<Input, Output>, _ hooks: UnaryHooks<Input, Output>) {
+  package init(_ plan: CallPlan, _ form: UnaryForm<Input, Output>, _ hooks: UnaryHooks<Input, Output>) {
     self.plan = plan
     self.form = form
     state = Mutex(State(hooks: hooks))
@@ -45,14 +45,14 @@ final class UnaryCall<Input: Sendable, Output: Sendable>: Sendable {
   /// Sends a message.
   ///
   /// - Parameter completion: Gets the outcome on a thread of the library.
-  func start(_ message: Input, completion: @escaping @Sendable (Outcome) -> Void) {
+  package func start(_ message: Input, completion: @escaping @Sendable (Outcome) -> Void) {
     state.withLock { $0.completion = completion }
     deliverOutcome()
     limitTime()
     queue.add { self.begin(message) }
   }
 
-  func cancel() { end(.canceled()) }
+  package func cancel() { end(.canceled()) }
 
   // MARK: The journey
 

@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// The request passes the start hooks when the stream is created, and is opened. Then messages pass through ``StreamOutward``, and
 /// results through ``StreamInward``.
-final class StreamCall<Input: Sendable, Output: Sendable>: Sendable {
+package final class StreamCall<Input: Sendable, Output: Sendable>: Sendable {
   private struct State {
     /// The hooks, which keep the interceptors; nil after the end.
     var hooks: StreamHooks<Input, Output>?
@@ -30,7 +30,7 @@ final class StreamCall<Input: Sendable, Output: Sendable>: Sendable {
   private let queue = CallQueue()
   private let state: Mutex<State>
 
-  init(
+  package init(
     _ plan: CallPlan, _ form: StreamForm<Input, Output>, _ hooks: StreamHooks<Input, Output>, _ sink: StreamSink<Output>
   ) {
     self.plan = plan
@@ -41,7 +41,7 @@ final class StreamCall<Input: Sendable, Output: Sendable>: Sendable {
   }
 
   /// Makes the stream: runs the start hooks, and opens it.
-  func start() {
+  package func start() {
     limitTime()
     queue.add { self.begin() }
   }
@@ -51,17 +51,17 @@ final class StreamCall<Input: Sendable, Output: Sendable>: Sendable {
   /// Sends a message. In a server stream it also ends the request.
   ///
   /// - Throws: ``ConnectError`` if the request was ended before.
-  func send(_ input: Input) throws(ConnectError) { try outward.send(input) }
+  package func send(_ input: Input) throws(ConnectError) { try outward.send(input) }
 
   /// Sends a message. If the request was ended before, the stream ends with the error.
-  func sendOrEnd(_ input: Input) {
+  package func sendOrEnd(_ input: Input) {
     do throws(ConnectError) { try outward.send(input) } catch { end(error) }
   }
 
   /// Ends the request.
-  func close() { outward.endInput() }
+  package func close() { outward.endInput() }
 
-  func cancel() { end(.canceled()) }
+  package func cancel() { end(.canceled()) }
 
   // MARK: The journey
 
