@@ -1,7 +1,7 @@
 internal import CarabinerCalls
 
 extension UnaryForm where Input: ProtobufMessage, Output: ProtobufMessage {
-  /// Messages of types.
+  /// Typed messages, which the codec encodes.
   init(_ codec: any Codec) {
     self.init(
       serialize: { try $1 ? codec.deterministicallySerialize(message: $0) : codec.serialize(message: $0) },
@@ -10,7 +10,7 @@ extension UnaryForm where Input: ProtobufMessage, Output: ProtobufMessage {
 }
 
 extension StreamForm where Input: ProtobufMessage, Output: ProtobufMessage {
-  /// Messages of types.
+  /// Typed messages, which the codec encodes.
   init(_ codec: any Codec) {
     self.init(serialize: { try codec.serialize(message: $0) }, parse: { try codec.deserialize(source: $0) })
   }
