@@ -55,6 +55,7 @@ let package = Package(
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+    .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CSwiftRuntime"),
     .systemLibrary(name: "CFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"])]),
@@ -299,7 +300,6 @@ if hasServers {
   package.dependencies += [
     .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-    .package(url: "https://github.com/apple/swift-nio-http2", from: "1.40.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.29.0"),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.28.0"),
   ]
@@ -325,15 +325,13 @@ if hasServers {
       name: "CarabinerGateway",
       dependencies: [
         "Carabiner", "CarabinerDigest", "CarabinerHTTP1", "CarabinerRESP", "CarabinerRedis", "CarabinerTracing",
-        "CarabinerWire", "CSwiftRuntime", "CZlib", "CZstd",
+        "CarabinerWire", "CNghttp2", "CSwiftRuntime", "CZlib", "CZstd",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOFoundationCompat", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
-        .product(name: "NIOHPACK", package: "swift-nio-http2"),
-        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
         .product(name: "NIOWebSocket", package: "swift-nio"),
         .product(name: "Tracing", package: "swift-distributed-tracing"),
       ],
@@ -342,12 +340,11 @@ if hasServers {
     .testTarget(
       name: "CarabinerGatewayTests",
       dependencies: [
-        "CarabinerGateway", "Carabiner", "CarabinerWire", "CZlib", "CZstd", "ScriptedServer", "TestTools",
+        "CarabinerGateway", "Carabiner", "CarabinerWire", "CNghttp2", "CZlib", "CZstd", "ScriptedServer", "TestTools",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOEmbedded", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "NIOWebSocket", package: "swift-nio"),

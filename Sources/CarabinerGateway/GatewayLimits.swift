@@ -67,12 +67,13 @@ public struct GatewayLimits: Sendable, Hashable {
   public var takesHTTP2 = false
   /// The maximum number of requests in progress per HTTP/2 connection.
   public var maximumStreams = 100
-  /// The maximum number of streams that a client may reset within ``resetWindow``. Above it, the connection is closed.
+  /// The maximum number of streams that a client may reset, or cause the gateway to reset, within ``resetWindow``. Above it, the
+  /// connection is closed.
   public var maximumResets = 200
   /// The time window of ``maximumResets``.
   public static let resetWindow = TimeAmount.seconds(30)
-  /// The maximum number of HTTP/2 frames that need no answer, such as WINDOW_UPDATE frames and those of unknown types. Each frame that is
-  /// sent to the client allows ten more. If the client sends more, the connection is closed.
+  /// The maximum number of HTTP/2 frames that need no answer, such as WINDOW_UPDATE frames, those of unknown types, and empty ones. Each
+  /// frame that is sent to the client allows ten more. If the client sends more, the connection is closed.
   public var maximumIdleFrames = 1000
   /// Whether browsers get a page for trying out queries.
   public var servesQueryPage = false

@@ -1,10 +1,7 @@
 /// A host with an optional port, as in the Host header (RFC 9110, 7.2).
 public enum Authority {
-  /// Whether a text is a valid authority. The host must not be empty (RFC 9110, 4.2.1).
-  public static func isValid(_ text: String) -> Bool {
-    let bytes = text.utf8Span.span
-    return isValid(bytes, at: 0..<bytes.count)
-  }
+  /// Whether bytes are a valid authority. The host must not be empty (RFC 9110, 4.2.1).
+  public static func isValid(_ bytes: Span<UInt8>) -> Bool { isValid(bytes, at: 0..<bytes.count) }
 
   /// Whether a range is a valid authority. The host must not be empty (RFC 9110, 4.2.1).
   static func isValid(_ bytes: Span<UInt8>, at range: Range<Int>) -> Bool {

@@ -26,6 +26,8 @@ public final class HTTP2Client {
   private let server: AnyObject?
   private let socket: ClientSocket
   private var unread: [UInt8] = []
+  /// How many bytes the server has allowed to send beside the first window, by stream; 0 is the connection.
+  public private(set) var windows: [UInt32: Int] = [:]
 
   public static let frameSize = 16 << 10
 
@@ -105,6 +107,7 @@ public final class HTTP2Client {
       case Kind.ping: if head[4] & 1 == 0 { send(Kind.ping, 1, 0, payload) }
       case Kind.data, Kind.headers, Kind.reset, Kind.goAway:
         return Frame(kind: head[3], flags: head[4], stream: stream, payload: payload)
+      case Kind.windowUpdate: windows[stream, default: 0] += payload.reduce(0) { $0 << 8 | Int($1) }
       default: continue
       }
     }

@@ -1,5 +1,13 @@
 internal import NIOCore
 
+/// A handler of a connection with deadlines.
+protocol TimedHandler: AnyObject {
+  /// Acts on the deadlines that have passed.
+  ///
+  /// - Returns: The next deadline; nil if there is none, and the clock need not call again.
+  func checkDeadlines(_ now: NIODeadline) -> NIODeadline?
+}
+
 /// The timer of a connection. It checks the deadlines of its request, or of all its HTTP/2 streams.
 ///
 /// Streams share one timer, because a call in ``SharedTimers`` stays there until it is due, often seconds after the end of a
@@ -9,7 +17,7 @@ final class ConnectionClock {
   private let timers: SharedTimers
   /// The longest time until the timer fires. It is not longer than any timeout, so no new deadline passes before the timer fires.
   private var shortest: TimeAmount
-  private var handlers: [ObjectIdentifier: ConnectionHandler] = [:]
+  private var handler: (any TimedHandler)?
   private var isTimed = false
 
   init(_ loop: any EventLoop, _ limits: GatewayLimits, _ timers: SharedTimers) {
@@ -25,14 +33,14 @@ final class ConnectionClock {
     min(limits.receiveTimeout, limits.idleTimeout, limits.sendTimeout)
   }
 
-  /// Calls `checkDeadlines` of a handler, first at `due` or earlier, until it returns nil.
-  func add(_ handler: ConnectionHandler, until due: NIODeadline) {
-    handlers[ObjectIdentifier(handler)] = handler
+  /// Calls `checkDeadlines` of the connection's handler, first at `due` or earlier, until it returns nil.
+  func add(_ handler: any TimedHandler, until due: NIODeadline) {
+    self.handler = handler
     if !isTimed { arm(due) }
   }
 
-  /// Stops the checks of a handler whose channel has closed.
-  func remove(_ handler: ConnectionHandler) { handlers[ObjectIdentifier(handler)] = nil }
+  /// Stops the checks, because the handler was removed.
+  func stop() { handler = nil }
 
   private func arm(_ due: NIODeadline) {
     isTimed = true
@@ -40,16 +48,8 @@ final class ConnectionClock {
   }
 
   private func timeIsUp() {
-    let now = loop.now
-    var next: NIODeadline?
-    for (id, handler) in handlers {
-      if let due = handler.checkDeadlines(now) {
-        next = min(next ?? due, due)
-      } else {
-        handlers[id] = nil
-      }
-    }
+    let next = handler?.checkDeadlines(loop.now)
     isTimed = false
-    if let next { arm(next) }
+    if let next { arm(next) } else { handler = nil }
   }
 }

@@ -6,7 +6,7 @@ internal import NIOHTTP1
 /// Sends responses in order, counts their unsent bytes and enforces the send timeout.
 extension ConnectionHandler {
   /// The size of the pieces in which a body is written. Each piece that a slow client reads counts as progress.
-  private var pieceSize: Int { isStream ? 16 << 10 : 64 << 10 }
+  private static let pieceSize = 64 << 10
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     switch unwrapOutboundIn(data) {
@@ -28,21 +28,20 @@ extension ConnectionHandler {
     }
   }
 
-  /// Whether the bytes of a body are counted. Short HTTP/1.1 responses stay below the channel's own limit, because above it no request
-  /// is read.
+  /// Whether the bytes of a body are counted. Short responses stay below the channel's own limit, because above it no request is read.
   private func isCounted(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) -> Bool {
-    isStream || bytes.readableBytes > pieceSize || !context.channel.isWritable
+    bytes.readableBytes > Self.pieceSize || !context.channel.isWritable
   }
 
   private func writeCounted(_ bytes: ByteBuffer, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) {
-    guard let unsent, unsent.add(bytes.readableBytes, isOneOfMany: isStream) else {
+    guard let unsent, unsent.add(bytes.readableBytes, isOneOfMany: false) else {
       promise?.fail(ChannelError.ioOnClosedChannel)
       return context.close(promise: nil)
     }
     waiting += bytes.readableBytes
     awaitClient(context)
     var rest = bytes
-    while let piece = rest.readSlice(length: min(rest.readableBytes, pieceSize)), piece.readableBytes > 0 {
+    while let piece = rest.readSlice(length: min(rest.readableBytes, Self.pieceSize)), piece.readableBytes > 0 {
       let isLast = rest.readableBytes == 0
       let left = isLast ? promise ?? context.eventLoop.makePromise() : context.eventLoop.makePromise()
       let size = piece.readableBytes
@@ -90,7 +89,7 @@ extension ConnectionHandler {
   /// Closes a connection without a request in progress once the client has received the whole last response.
   func closeWhenSent(_ context: ChannelHandlerContext) {
     state = .closing
-    guard let options = context.channel.syncOptions, !isStream,
+    guard let options = context.channel.syncOptions,
       let bytes = try? options.getOption(.bufferedWritableBytes), bytes > 0
     else { return context.close(promise: nil) }
     awaitClient(context)
@@ -191,10 +190,7 @@ extension ConnectionHandler {
     deadlines.receive = nil
     switch state {
     case .receiving:
-      let time = limits.receiveTimeout.nanoseconds / 1_000_000
-      refuse(
-        HTTPRefusal(status: .requestTimeout, message: "the request did not arrive completely within \(time) ms"),
-        context)
+      refuse(.late(limits), context)
     case .uploading(let upload): uploadIsLate(upload, context)
     case .idle: context.close(promise: nil)
     case .answering, .sending, .closing: break

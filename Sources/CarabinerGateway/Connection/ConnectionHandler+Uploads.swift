@@ -24,7 +24,7 @@ extension ConnectionHandler {
       upload.received += bytes.readableBytes
       state = .uploading(upload)
       guard upload.received <= limits.maximumUploadBytes else {
-        return fail(upload, RequestRefusal(HTTPRefusal.uploadTooLarge(limits)))
+        return fail(upload, .uploadTooLarge(limits))
       }
       upload.body.add(bytes)
       awaitBytes(before: upload.end, context)
@@ -39,22 +39,18 @@ extension ConnectionHandler {
 
   // MARK: A body that does not arrive
 
-  /// Fails the upload. The operation that reads its body then answers the request.
-  private func fail(_ upload: InboundUpload, _ refusal: RequestRefusal) {
+  private func fail(_ upload: InboundUpload, _ refusal: HTTPRefusal) {
     deadlines.receive = nil
-    upload.body.end(.failure(refusal))
+    upload.fail(refusal)
   }
 
   /// Fails an upload whose body is not valid HTTP.
   func breakOff(_ upload: InboundUpload, _ error: HTTP1Error) {
-    fail(upload, RequestRefusal(400, "this is not a valid HTTP request: \(error.reason)"))
+    fail(upload, HTTPRefusal(status: .badRequest, message: "this is not a valid HTTP request: \(error.reason)"))
   }
 
   func uploadIsLate(_ upload: InboundUpload, _ context: ChannelHandlerContext) {
-    let isOver = upload.end <= context.eventLoop.now
-    let time = (isOver ? limits.uploadTimeout : limits.receiveTimeout).nanoseconds / 1_000_000
-    let fact = isOver ? "the upload did not arrive completely" : "no byte of the upload arrived"
-    fail(upload, RequestRefusal(HTTPRefusal(status: .requestTimeout, message: "\(fact) within \(time) ms")))
+    fail(upload, upload.lateness(at: context.eventLoop.now, limits))
   }
 
   /// Sets the time by which more bytes must arrive.
@@ -100,11 +96,5 @@ extension ConnectionHandler {
       input.owesRead = false
       context.read()
     }
-  }
-}
-
-extension RequestRefusal {
-  fileprivate init(_ refusal: HTTPRefusal) {
-    self.init(Int(refusal.status.code), refusal.message, code: RefusalText.code(of: refusal.status))
   }
 }

@@ -2,10 +2,10 @@ internal import CarabinerHTTP1
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Assembles the requests of a connection, passes them on one at a time, and enforces the limits on time and size.
+/// Assembles the requests of an HTTP/1.1 connection, passes them on one at a time, and enforces the limits on time and size.
 ///
 /// Responses pass through it as outbound data. From them it learns when the connection is free for the next request.
-final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
+final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, TimedHandler {
   typealias InboundIn = RequestPart
   typealias OutboundIn = ReplyPart
   typealias OutboundOut = ReplyPart
@@ -68,45 +68,16 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     var first: NIODeadline? { [receive, send].compactMap(\.self).min() }
   }
 
-  /// The settings for the request that is received or answered, or for the next one.
-  struct Terms: ~Copyable {
-    private(set) var limits: GatewayLimits
-    var origin: ConnectionOrigin
-    /// The version of the settings that the limits come from.
-    private var version: Int
-
-    init(_ settings: CurrentSettings, _ origin: ConnectionOrigin) {
-      self.origin = origin
-      version = settings.version
-      limits = settings.limits
-    }
-
-    /// Takes the limits of a reload since the last request.
-    ///
-    /// - Returns: Whether there was a reload.
-    mutating func renew(_ settings: CurrentSettings) -> Bool {
-      let version = settings.version
-      guard version != self.version else { return false }
-      self.version = version
-      let current = settings.value
-      limits = current.limits
-      origin.renew(current)
-      return true
-    }
-  }
-
   let handler: any RequestHandler
   let settings: CurrentSettings
   let connections: OpenConnections
-  /// Whether this is a stream of an HTTP/2 connection. The connection is counted, its streams are not.
-  let isStream: Bool
   let clock: ConnectionClock
-  @safe @exclusivity(unchecked) private(set) var terms: Terms
+  @safe @exclusivity(unchecked) private(set) var terms: ConnectionTerms
   @safe @exclusivity(unchecked) var state = State.idle
   @safe @exclusivity(unchecked) var input = Input()
   @safe @exclusivity(unchecked) var deadlines = Deadlines()
-  var keepsAlive: Bool
-  /// The unsent response bytes of this connection, including those of its other streams.
+  var keepsAlive = true
+  /// The unsent response bytes of this connection.
   @safe @exclusivity(unchecked) var unsent: UnsentBytes?
   /// The number of unsent bytes that this handler has written.
   var waiting = 0
@@ -114,21 +85,15 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   /// - Parameters:
   ///   - origin: Where the connection comes from.
-  ///   - unsent: Counts the unsent bytes of the HTTP/2 connection that the stream belongs to; nil for an HTTP/1.1 connection.
   ///   - clock: The clock of the connection.
   init(
     _ handler: any RequestHandler, _ settings: CurrentSettings, from origin: ConnectionOrigin = ConnectionOrigin(),
-    stream unsent: UnsentBytes? = nil, clock: ConnectionClock,
-    connections: OpenConnections
+    clock: ConnectionClock, connections: OpenConnections
   ) {
     self.handler = handler
     self.clock = clock
-    self.unsent = unsent
-    isStream = unsent != nil
-    // An HTTP/2 stream carries one request.
-    keepsAlive = unsent == nil
     self.settings = settings
-    terms = Terms(settings, origin)
+    terms = ConnectionTerms(settings, origin)
     self.connections = connections
   }
 
@@ -143,7 +108,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   func handlerRemoved(context: ChannelHandlerContext) {
     self.context = nil
-    clock.remove(self)
+    clock.stop()
   }
 
   func channelActive(context: ChannelHandlerContext) {
@@ -154,16 +119,16 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private func begin(_ context: ChannelHandlerContext) {
     // The channel's address: the context of a stream has none.
     terms.origin.set(peer: context.channel.remoteAddress?.ipAddress ?? "local", settings.value)
-    guard isStream || connections.insert(context.channel, maximum: limits.maximumConnections) else {
+    guard connections.insert(context.channel, maximum: limits.maximumConnections) else {
       state = .closing
       return context.close(promise: nil)
     }
-    if unsent == nil { unsent = UnsentBytes(context.channel, of: connections.unsent) }
+    unsent = UnsentBytes(context.channel, of: connections.unsent)
     allow(limits.receiveTimeout, context)
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    if !isStream { connections.remove(context.channel) }
+    connections.remove(context.channel)
     switch state {
     case .answering(let reply): reply.cancel()
     case .uploading(let upload):
@@ -212,7 +177,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   /// request would be lost. So the client has ``lastRequestGrace`` to send it.
   private func closeIdle(_ context: ChannelHandlerContext) {
     let now = context.eventLoop.now
-    guard !isStream, let lastUse = deadlines.lastUse(limits), now - lastUse < Self.lastRequestGrace else {
+    guard let lastUse = deadlines.lastUse(limits), now - lastUse < Self.lastRequestGrace else {
       return closeWhenSent(context)
     }
     connections.timers.call(self, after: Self.lastRequestGrace, on: context.eventLoop) { handler in
@@ -295,21 +260,10 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
   /// Checks a head.
   private func begin(_ head: RequestHead, _ context: ChannelHandlerContext) -> Intake {
     if terms.renew(settings) { clock.renew(limits) }
-    // The decoder checks this for HTTP/1.1. The HTTP/2 library applies only the limits that the client has acknowledged.
-    guard !isStream || head.isWithin(limits) else {
-      refuse(.headTooLarge, to: head.headers, context)
-      return .refused
-    }
-    let check: RequestHeadCheck
-    let isUpload: Bool
-    do throws(HTTPRefusal) {
-      if let known = head.check { check = known } else { check = try RequestHeadCheck(head.headers) }
-      isUpload = check.mayBeForm && handler.takesUpload(head)
-      if check.bodyLength > (isUpload ? limits.maximumUploadBytes : limits.maximumBodyBytes) {
-        throw isUpload ? .uploadTooLarge(limits) : .bodyTooLarge(limits)
-      }
-    } catch {
-      refuse(error, to: head.headers, context)
+    let check = head.check
+    let isUpload = check.mayBeForm && handler.takesUpload(head)
+    guard check.bodyLength <= (isUpload ? limits.maximumUploadBytes : limits.maximumBodyBytes) else {
+      refuse(isUpload ? .uploadTooLarge(limits) : .bodyTooLarge(limits), to: head.headers, context)
       return .refused
     }
     // An offer of another protocol is ignored, but the decoder treats the following bytes as that protocol.

@@ -21,12 +21,13 @@ package final class GatewayReply: Sendable {
     var whole: ReplyPart?
   }
 
+  /// The connection.
   let channel: any Channel
+  /// The stream of an HTTP/2 connection; nil for HTTP/1.1, where the pipeline of the connection takes the response.
+  private let stream: (any StreamOutlet)?
   let connections: OpenConnections
   /// Whether the client uses HTTP/1.0, which has no chunked coding and closes the connection by default.
   private let isOld: Bool
-  /// Whether the client uses HTTP/2, which has no connection-specific fields.
-  private let isStream: Bool
   /// Whether the connection stays open for more requests.
   private let keepsAlive: Bool
   /// Whether the request method is HEAD, whose response has no body.
@@ -35,16 +36,32 @@ package final class GatewayReply: Sendable {
   private let isUpload: Bool
   private let state: Mutex<State>
 
+  /// The response to a request over HTTP/1.1.
   init(
     channel: any Channel, of connections: OpenConnections, to head: RequestHead, keepsAlive: Bool, isUpload: Bool = false
   ) {
     self.channel = channel
+    stream = nil
     self.connections = connections
     self.isUpload = isUpload
     state = Mutex(State(isReceiving: isUpload))
     isOld = head.version == .http1_0
-    isStream = head.version.major == 2
     self.keepsAlive = keepsAlive
+    isWithoutBody = head.method == .HEAD
+  }
+
+  /// The response to a request over HTTP/2.
+  init(
+    to head: RequestHead, on stream: any StreamOutlet, of channel: any Channel, _ connections: OpenConnections,
+    isUpload: Bool = false
+  ) {
+    self.channel = channel
+    self.stream = stream
+    self.connections = connections
+    self.isUpload = isUpload
+    state = Mutex(State(isReceiving: isUpload))
+    isOld = false
+    keepsAlive = false
     isWithoutBody = head.method == .HEAD
   }
 
@@ -106,7 +123,10 @@ package final class GatewayReply: Sendable {
   /// Sends a complete response.
   package func answer(_ status: HTTPResponseStatus, _ fields: consuming ReplyFields, _ body: ByteBuffer) {
     prepare(status, fields, body)
-    onLoop { [self] _ in writeWhole() }
+    onLoop { [self] in
+      writeWhole()
+      flush()
+    }
   }
 
   /// Sends a complete response, batched with others.
@@ -117,7 +137,9 @@ package final class GatewayReply: Sendable {
     from executor: any TaskExecutor
   ) {
     prepare(status, fields, body)
-    if channel.eventLoop.inEventLoop { writeWhole() } else { batch.add(self, from: executor) }
+    guard channel.eventLoop.inEventLoop else { return batch.add(self, from: executor) }
+    writeWhole()
+    flush()
   }
 
   /// Completes the head of a complete response, which ``writeWhole()`` writes.
@@ -139,13 +161,22 @@ package final class GatewayReply: Sendable {
     }
   }
 
-  /// Writes a complete response. Called on the connection's event loop.
+  /// Writes a complete response, and ``flush()`` sends it. Called on the connection's event loop.
   func writeWhole() {
     let whole = state.withLock { state in
       defer { state.whole = nil }
       return state.whole
     }
-    if let whole { channel.pipeline.syncOperations.writeAndFlush(NIOAny(whole), promise: nil) }
+    if let whole { write(whole) }
+  }
+
+  /// Sends what was written to streams. Called on the connection's event loop.
+  func flush() { stream?.flush() }
+
+  /// Writes a part. Called on the connection's event loop.
+  private func write(_ part: ReplyPart, _ promise: EventLoopPromise<Void>? = nil) {
+    if let stream { return stream.write(part, promise) }
+    channel.pipeline.syncOperations.writeAndFlush(NIOAny(part), promise: promise)
   }
 
   // MARK: Answers in pieces
@@ -160,13 +191,18 @@ package final class GatewayReply: Sendable {
   ) {
     // A response to HEAD is not chunked, because the encoder would end it with a last chunk (RFC 9112, 6.1).
     let framing: MessageWriter.Framing =
-      isOld || isWithoutBody ? .none : length.map { .length($0) } ?? (isStream ? .none : .chunked)
+      isOld || isWithoutBody ? .none : length.map { .length($0) } ?? (stream == nil ? .chunked : .none)
     if isOld { state.withLock { $0.endsByClosing = true } }
     complete(&fields, endsByClosing: isOld)
     let head = ReplyHead(status: status, fields: fields, framing: framing)
-    onLoop { channel in
-      channel.pipeline.syncOperations.write(NIOAny(ReplyPart.head(head)), promise: nil)
-      if !hasPiece { channel.pipeline.syncOperations.flush() }
+    onLoop { [self] in
+      if let stream {
+        stream.write(.head(head), nil)
+        if !hasPiece { stream.flush() }
+      } else {
+        channel.pipeline.syncOperations.write(NIOAny(ReplyPart.head(head)), promise: nil)
+        if !hasPiece { channel.pipeline.syncOperations.flush() }
+      }
     }
   }
 
@@ -176,29 +212,35 @@ package final class GatewayReply: Sendable {
   package func send(_ bytes: ByteBuffer) async throws {
     if isWithoutBody { return }
     let promise = channel.eventLoop.makePromise(of: Void.self)
-    onLoop { channel in
-      channel.pipeline.syncOperations.writeAndFlush(NIOAny(ReplyPart.body(bytes)), promise: promise)
-    }
+    send(.body(bytes), promise)
     try await promise.futureResult.get()
   }
 
   /// Ends a response in pieces with a last piece.
   package func endWith(_ bytes: ByteBuffer) {
     finish()
-    onLoop { [isWithoutBody] channel in
-      let pipeline = channel.pipeline.syncOperations
+    onLoop { [self] in
       if bytes.readableBytes > 0, !isWithoutBody {
-        pipeline.write(NIOAny(ReplyPart.body(bytes)), promise: nil)
+        if let stream {
+          stream.write(.body(bytes), nil)
+        } else {
+          channel.pipeline.syncOperations.write(NIOAny(ReplyPart.body(bytes)), promise: nil)
+        }
       }
-      pipeline.writeAndFlush(NIOAny(ReplyPart.end), promise: nil)
+      write(.end)
+      flush()
     }
   }
 
-  /// Closes the connection of a response that cannot be completed. The client sees that it is incomplete.
+  /// Closes the connection of a response that cannot be completed, or resets its stream. The client sees that it is incomplete.
   package func abandon() {
     // If the response is complete or the client has disconnected, there is nothing to abandon.
     guard finish() else { return }
-    channel.close(promise: nil)
+    guard let stream else { return channel.close(promise: nil) }
+    onLoop {
+      stream.abandon()
+      stream.flush()
+    }
   }
 
   // MARK: Parts of all of them
@@ -223,8 +265,8 @@ package final class GatewayReply: Sendable {
   /// Adds the fields about the message and the connection.
   private func complete(_ fields: inout ReplyFields, endsByClosing: Bool) {
     fields.set("Date", DateField.now)
-    if isStream {
-      // The HTTP/2 codec removes connection-specific fields.
+    if stream != nil {
+      // HTTP/2 has no fields about the connection.
     } else if !keepsAlive || endsByClosing || isUpload && closesAfterUpload() {
       fields.set("Connection", "close")
     } else if isOld {
@@ -240,9 +282,22 @@ package final class GatewayReply: Sendable {
     }
   }
 
-  func onLoop(_ body: @escaping @Sendable (any Channel) -> Void) {
-    let channel = channel
-    if channel.eventLoop.inEventLoop { body(channel) } else { channel.eventLoop.execute { body(channel) } }
+  /// Sends a part from any thread.
+  func send(_ part: ReplyPart, _ promise: EventLoopPromise<Void>? = nil) {
+    onLoop { [self] in
+      write(part, promise)
+      flush()
+    }
+  }
+
+  /// Whether the client can receive more of the response. Called on the connection's event loop.
+  var isActive: Bool { stream?.isOpen ?? channel.isActive }
+
+  /// Whether the client reads. Called on the connection's event loop.
+  var isWritable: Bool { stream?.isWritable ?? channel.isWritable }
+
+  func onLoop(_ body: @escaping @Sendable () -> Void) {
+    if channel.eventLoop.inEventLoop { body() } else { channel.eventLoop.execute(body) }
   }
 }
 

@@ -28,7 +28,11 @@ final class ResponseBatcher: Sendable {
     while let loop = replies.first?.channel.eventLoop {
       let later = replies.partition { $0.channel.eventLoop !== loop }
       let own = replies[..<later]
-      loop.execute { for reply in own { reply.writeWhole() } }
+      loop.execute {
+        for reply in own { reply.writeWhole() }
+        // The streams of a connection are sent together.
+        for reply in own { reply.flush() }
+      }
       replies.removeSubrange(..<later)
     }
   }

@@ -7,7 +7,7 @@ final class UnsentBytes: Sendable {
   struct Overflow: Sendable {}
 
   private let total: UnsentTotal
-  private let channel: any Channel
+  let channel: any Channel
   private let count = Atomic<Int>(0)
 
   init(_ channel: any Channel, of total: UnsentTotal) {

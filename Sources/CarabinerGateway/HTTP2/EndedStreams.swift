@@ -1,79 +1,46 @@
-/// The last streams of an HTTP/2 connection whose request has ended or that were reset, to recognize frames that come after that.
+/// The last streams that a client has opened, to recognize frames that come after the end of a stream.
 ///
-/// The library refuses HEADERS after the end of a request with PROTOCOL_ERROR, and cancels the response beside. The right answer is
-/// STREAM_CLOSED, and nothing else on the stream after it (RFC 9113, 5.1).
+/// nghttp2 forgets a stream that both sides have closed, and ignores frames for it. They are connection errors, unless the server has reset
+/// the stream before the client ended it: then the frames may have been on their way (RFC 9113, 5.1).
 struct EndedStreams {
-  /// The number of streams that are remembered. The frames of the library for older ones are not changed.
+  /// The number of streams that are remembered.
   static let maximum = 256
+  /// The bit of a number that says that the client has ended the stream. Numbers of streams do not have it.
+  private static let endMark: UInt32 = 1 << 31
 
-  /// The treatment of a RST_STREAM frame that the server sends.
-  enum Reset {
-    case sent
-    /// Its code is STREAM_CLOSED instead.
-    case sentAsStreamClosed
-    /// The stream was reset before.
-    case dropped
-  }
-
-  private struct Stream {
-    let id: UInt32
-    /// Whether frames came after the end of the request, which the library has not refused yet.
-    var isContinued = false
-    /// Whether the server has reset it.
-    var isReset = false
-  }
-
-  private var streams: [Stream] = []
+  private var streams: [UInt32] = []
   /// The index of the oldest stream, if all places are in use.
   private var oldest = 0
   /// The highest stream that was opened.
-  private var highest: UInt32 = 0
-  /// Whether a head is not complete. Only CONTINUATION frames may follow then, and the library ends the connection after another one.
-  private var isInHead = false
+  private(set) var highest: UInt32 = 0
 
-  /// Notes a frame of the client.
-  mutating func received(_ head: FrameHead) {
-    if isInHead {
-      if head.kind == FrameHead.Kind.continuation, head.endsHeaders { isInHead = false }
-      return
-    }
-    isInHead = head.kind == FrameHead.Kind.headers && !head.endsHeaders
-    switch head.kind {
-    case FrameHead.Kind.headers where head.stream > highest:
-      highest = head.stream
-      if head.endsStream { add(Stream(id: head.stream)) }
-    case FrameHead.Kind.headers, FrameHead.Kind.data:
-      if let index = index(of: head.stream) {
-        // The library ignores data of a stream that the server has reset.
-        if head.kind == FrameHead.Kind.headers || !streams[index].isReset { streams[index].isContinued = true }
-      } else if head.endsStream, head.stream <= highest {
-        add(Stream(id: head.stream))
-      }
-    case FrameHead.Kind.reset:
-      if head.stream <= highest, index(of: head.stream) == nil { add(Stream(id: head.stream)) }
-    default: break
-    }
-  }
-
-  /// Notes that the server resets a stream.
-  mutating func reset(_ stream: UInt32) -> Reset {
-    guard let index = index(of: stream) else {
-      add(Stream(id: stream, isReset: true))
-      return .sent
-    }
-    if streams[index].isReset { return .dropped }
-    defer { (streams[index].isReset, streams[index].isContinued) = (true, false) }
-    return streams[index].isContinued ? .sentAsStreamClosed : .sent
-  }
-
-  /// Whether frames came after the end of a stream, and the library has not refused them.
-  var areContinued: Bool { streams.contains(where: \.isContinued) }
-
-  private func index(of stream: UInt32) -> Int? { streams.lastIndex { $0.id == stream } }
-
-  private mutating func add(_ stream: Stream) {
+  /// Notes that the client opens a stream, which is higher than all others.
+  mutating func opened(_ stream: UInt32) {
+    highest = stream
     guard streams.count == Self.maximum else { return streams.append(stream) }
     streams[oldest] = stream
-    oldest = (oldest + 1) % Self.maximum
+    oldest = oldest + 1 == Self.maximum ? 0 : oldest + 1
+  }
+
+  /// Notes that a stream is closed, and that the client has ended or reset it.
+  mutating func endedByClient(_ stream: UInt32) {
+    if let index = index(of: stream) { streams[index] |= Self.endMark }
+  }
+
+  /// The error of a frame with a head or data for a stream that is not open; nil if the frame is ignored.
+  func error(of head: FrameHead) -> HTTP2ErrorCode? {
+    guard head.stream <= highest else { return nil }
+    if let index = index(of: head.stream) { return streams[index] & Self.endMark != 0 ? .streamClosed : nil }
+    // A client that opens a stream closes all lower ones that it has left out (RFC 9113, 5.1.1).
+    return head.kind == FrameHead.Kind.headers ? .protocolError : nil
+  }
+
+  /// The index of a stream. The search begins with the newest one.
+  private func index(of stream: UInt32) -> Int? {
+    for distance in 1..<(streams.count + 1) {
+      let index = oldest >= distance ? oldest - distance : oldest + streams.count - distance
+      if streams[index] & ~Self.endMark == stream { return index }
+    }
+    return nil
   }
 }

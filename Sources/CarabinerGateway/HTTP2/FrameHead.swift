@@ -3,25 +3,28 @@ struct FrameHead {
   enum Kind {
     static let data: UInt8 = 0
     static let headers: UInt8 = 1
+    static let priority: UInt8 = 2
     static let reset: UInt8 = 3
+    static let settings: UInt8 = 4
+    static let pushPromise: UInt8 = 5
+    static let ping: UInt8 = 6
     static let goAway: UInt8 = 7
     static let windowUpdate: UInt8 = 8
     static let continuation: UInt8 = 9
-    static let alternativeService: UInt8 = 10
-    static let origin: UInt8 = 12
   }
 
   enum Flag {
     static let endsStream: UInt8 = 0x01
+    /// Of PING and SETTINGS frames.
+    static let acknowledges: UInt8 = 0x01
     static let endsHeaders: UInt8 = 0x04
     static let isPadded: UInt8 = 0x08
-    static let hasPriority: UInt8 = 0x20
   }
 
   static let size = 9
   static let lengthSize = 3
-  /// The place of the stream identifier.
-  static let streamPlace = 5
+  /// The maximum payload of a frame, unless the other side allows more (RFC 9113, 4.2).
+  static let maximumPayload = 16 << 10
 
   /// The number of payload bytes.
   var length = 0

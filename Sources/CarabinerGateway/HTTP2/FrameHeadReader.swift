@@ -9,18 +9,14 @@ struct FrameHeadReader {
   private var headBytes = 0
   private var head = FrameHead()
 
-  /// Reads bytes of the client.
+  /// Reads the bytes of the client from `position` to the end of the next head.
   ///
-  /// - Parameter body: Called for each head that ends in these bytes.
-  mutating func read(_ bytes: Span<UInt8>, _ body: (FrameHead) -> Void) {
-    var position = 0
+  /// - Returns: The head; nil if it does not end in these bytes.
+  mutating func next(_ bytes: Span<UInt8>, _ position: inout Int) -> FrameHead? {
+    let step = min(toSkip, bytes.count - position)
+    toSkip -= step
+    position += step
     while position < bytes.count {
-      guard toSkip == 0 else {
-        let step = min(toSkip, bytes.count - position)
-        toSkip -= step
-        position += step
-        continue
-      }
       let byte = bytes[position]
       switch headBytes {
       case 0..<FrameHead.lengthSize: head.length = head.length << 8 | Int(byte)
@@ -33,8 +29,9 @@ struct FrameHeadReader {
       guard headBytes == FrameHead.size else { continue }
       // The first bit is reserved.
       head.stream &= UInt32(Int32.max)
-      body(head)
-      (toSkip, headBytes, head) = (head.length, 0, FrameHead())
+      defer { (toSkip, headBytes, head) = (head.length, 0, FrameHead()) }
+      return head
     }
+    return nil
   }
 }

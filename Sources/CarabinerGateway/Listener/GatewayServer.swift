@@ -151,7 +151,7 @@ package final class GatewayServer: Sendable {
     try pipeline.addHandler(
       ProtocolChoice(limits: limits, connections: connections) { [origin] isHTTP2, channel in
         if isHTTP2 {
-          try MultiplexedConnection.install(on: channel, handler, settings, from: origin, connections: connections)
+          try HTTP2Connection.install(on: channel, handler, settings, from: origin, connections: connections)
         } else {
           try installHTTP1(on: channel, handler, settings, from: origin, connections: connections)
         }

@@ -32,17 +32,6 @@ package struct ReplyFields: Sendable {
 
   /// Removes the fields of a name.
   package mutating func remove(_ name: String) { list.remove(name) }
-
-  /// The fields as NIO's list. A value that is not UTF-8 is an ``OpaqueText``.
-  var headers: NIOHTTP1.HTTPHeaders {
-    NIOHTTP1.HTTPHeaders(
-      list.enumerated().map { index, field in
-        guard list.hasOtherBytes || OpaqueText.isMarked(field.value),
-          let text = OpaqueText.utf8(of: list.bytes.span.extracting(list.valueRange(at: index)))
-        else { return (field.name, field.value) }
-        return (field.name, String(decoding: text, as: UTF8.self))
-      })
-  }
 }
 
 extension ReplyFields: ExpressibleByDictionaryLiteral {

@@ -11,12 +11,12 @@ package struct RequestHead: Sendable {
   package let headers: Carabiner.HTTPHeaders
   /// Whether the client keeps the connection open after the response.
   let keepsAlive: Bool
-  /// The reader's findings about the body; nil for a request on an HTTP/2 stream.
-  let check: RequestHeadCheck?
+  /// The fields that concern the body.
+  let check: RequestHeadCheck
 
-  private init(
+  init(
     method: HTTPMethod, target: String, version: HTTPVersion, headers: Carabiner.HTTPHeaders, keepsAlive: Bool,
-    check: RequestHeadCheck?
+    check: RequestHeadCheck
   ) {
     self.method = method
     self.target = target
@@ -47,20 +47,6 @@ package struct RequestHead: Sendable {
       headers: headers, keepsAlive: reader.keepsConnection, check: RequestHeadCheck(reader))
   }
 
-  /// The head of a request on an HTTP/2 stream, which carries one request.
-  init(_ head: HTTPRequestHead) {
-    var headers = Carabiner.HTTPHeaders()
-    for (name, value) in head.headers {
-      if OpaqueText.isMarked(value), let bytes = OpaqueText.bytes(of: Array(value.utf8)) {
-        headers.append(received: name.utf8Span.span, bytes.span)
-      } else {
-        headers.add(name: name, value: value)
-      }
-    }
-    self.init(
-      method: head.method, target: head.uri, version: head.version, headers: headers, keepsAlive: false, check: nil)
-  }
-
   /// The target up to the question mark.
   var path: Substring { target[..<endOfPath] }
 
@@ -70,15 +56,10 @@ package struct RequestHead: Sendable {
   var asksForWebSocket: Bool {
     method == .GET && version == .http1_1 && headers.elements(of: "upgrade").contains { $0.lowercased() == "websocket" }
   }
-
-  /// Whether the head is within the limits on fields and bytes.
-  func isWithin(_ limits: GatewayLimits) -> Bool {
-    headers.count <= limits.maximumHeadFields && target.utf8.count + headers.byteCount <= limits.maximumHeadBytes
-  }
 }
 
 extension HTTPMethod {
-  fileprivate init(_ name: Span<UInt8>) {
+  init(_ name: Span<UInt8>) {
     // The usual methods are compared as bytes, without making a text.
     if name.isEqual(to: "POST") {
       self = .POST

@@ -4,10 +4,10 @@ internal import Synchronization
 
 /// The body of a request, between the connection that receives it and the operation that reads it.
 ///
-/// The connection stops reading while the operation has not read ``window`` bytes, so the client is as fast as the upstream.
+/// The connection stops reading while the operation has not read a number of bytes, so the client is as fast as the upstream.
 package final class InboundBody: Sendable {
-  /// The number of unread bytes at which the connection stops reading. One read of the socket may exceed it.
-  static let window = 256 << 10
+  /// The number of unread bytes at which an HTTP/1.1 connection stops reading. One read of the socket may exceed it.
+  static let usualWindow = 256 << 10
   /// A piece up to this size is added to the one before it, because each piece takes memory beside its bytes.
   static let smallPiece = 4 << 10
 
@@ -40,10 +40,16 @@ package final class InboundBody: Sendable {
   }
 
   private let state = Mutex(State())
+  private let window: Int
   private let resume: @Sendable () -> Void
 
-  /// - Parameter resume: Called from any thread when the connection may read again, if ``isFull`` has stopped it.
-  init(resume: @escaping @Sendable () -> Void) { self.resume = resume }
+  /// - Parameters:
+  ///   - window: The number of unread bytes at which the connection stops reading.
+  ///   - resume: Called from any thread when the connection may read again, if ``isFull`` has stopped it.
+  init(window: Int = usualWindow, resume: @escaping @Sendable () -> Void) {
+    self.window = window
+    self.resume = resume
+  }
 
   // MARK: The connection
 
@@ -69,7 +75,7 @@ package final class InboundBody: Sendable {
       guard case .failure = result else { return (state.takeReader(), false) }
       state.chunks.removeAll()
       state.bytes = 0
-      return (state.takeReader(), Self.resumes(&state))
+      return (state.takeReader(), resumes(&state))
     }
     reader?.resume(with: result.map { nil })
     // The rest is read and dropped.
@@ -79,7 +85,7 @@ package final class InboundBody: Sendable {
   /// Whether the connection must stop reading. `resume` is called when it may read again.
   func isFull() -> Bool {
     state.withLock { state in
-      state.isSuspended = state.end == nil && state.bytes >= Self.window
+      state.isSuspended = state.end == nil && state.bytes >= window
       return state.isSuspended
     }
   }
@@ -96,11 +102,11 @@ package final class InboundBody: Sendable {
           if Task.isCancelled { return (.failure(CancellationError()), false) }
           if let chunk = state.chunks.popFirst() {
             state.bytes -= chunk.readableBytes
-            return (.success(chunk), Self.resumes(&state))
+            return (.success(chunk), resumes(&state))
           }
           if let end = state.end { return (end.map { nil }, false) }
           state.reader = reader
-          return (nil, Self.resumes(&state))
+          return (nil, resumes(&state))
         }
         if mayRead { resume() }
         if let result { reader.resume(with: result) }
@@ -116,13 +122,13 @@ package final class InboundBody: Sendable {
       state.isDiscarding = true
       state.chunks.removeAll()
       state.bytes = 0
-      return Self.resumes(&state)
+      return resumes(&state)
     }
     if mayRead { resume() }
   }
 
   /// Whether the connection must be notified that it may read again. Half of the window is free then, so notifications are rare.
-  private static func resumes(_ state: inout State) -> Bool {
+  private func resumes(_ state: inout State) -> Bool {
     guard state.isSuspended, state.bytes <= window / 2 else { return false }
     state.isSuspended = false
     return true

@@ -33,9 +33,9 @@ struct CompressionTests {
     return try await OperationChannel(runner, limits: limits, policies: policies, metrics: metrics)
   }
 
-  private func value(_ name: String, _ head: ReplyHead) -> String? { head.fields.headers.first(name: name) }
+  private func value(_ name: String, _ head: ReplyHead) -> String? { head.fields.list[name] }
 
-  private func vary(_ head: ReplyHead) -> [String] { head.fields.headers["vary"] }
+  private func vary(_ head: ReplyHead) -> [String] { head.fields.list.values(for: "vary") }
 
   // The sizes are below and above the one up to which a response is compressed by the thread that made it.
   @Test("each encoding round-trips", .rule("gateway.20"), arguments: ContentCoding.allCases, [1024, 20_000, 65_536, 300_000])

@@ -73,26 +73,25 @@ struct HTTP2ErrorTests {
     #expect(text == "host: Gateway" || text == "host: gateway")
   }
 
-  @Test("data for a stream whose request is complete is answered with STREAM_CLOSED once (RFC 9113, 5.1)")
-  func halfClosed() async throws {
-    var limits = GatewayLimits.untimed
-    limits.takesHTTP2 = true
-    let replies = HeldReplies()
-    let gateway = try await LocalGateway(
-      RecordingHandler { request, reply in
-        if request.path == "/held" { replies.add(reply) } else { reply.answer(.ok, [:], ByteBuffer()) }
-      }, limits: limits)
+  @Test("CONNECT is refused, and the connection continues to serve (RFC 9113, 8.5)")
+  func connect() async throws {
+    let gateway = try await gateway()
     let client = try HTTP2Client(port: gateway.port, of: gateway)
-    client.head(1, Self.good.map { $0.0 == ":path" ? ($0.0, "/held") : $0 }, ends: true)
-    for _ in 0..<3 { client.send(Kind.data, 0, 1, [1, 2, 3]) }
-    try expectServes(client, on: 3, resets: [1: 5])
+    client.head(1, [(":method", "CONNECT"), (":authority", "other:80")], ends: true)
+    var text = ""
+    while let frame = client.next() {
+      #expect(frame.kind != Kind.reset && frame.kind != Kind.goAway)
+      if frame.kind == Kind.data { text += String(decoding: frame.payload, as: UTF8.self) }
+      if frame.endsStream { break }
+    }
+    #expect(text.contains("CONNECT is not supported"))
+    try expectServes(client, on: 3)
   }
 
   @Test("a head above the limits is answered with 431, and the connection continues to serve")
   func largeHead() async throws {
     let gateway = try await gateway { $0.maximumHeadBytes = 2000 }
     let client = try HTTP2Client(port: gateway.port, of: gateway)
-    // The library reads at most 16 KiB before the client has acknowledged the settings.
     try expectServes(client, on: 1)
     let large = [("x", String(repeating: "a", count: 30_000))]
     let many = (0..<101).map { ("x-\($0)", "a") }

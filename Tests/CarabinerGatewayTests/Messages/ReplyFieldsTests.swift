@@ -20,9 +20,9 @@ struct ReplyFieldsTests {
     #expect(text(fields) == ["X-C: 4", "X-B: 6", "X-D: 7"])
   }
 
-  @Test("a list of NIO is taken over and given back in order, with duplicates")
+  @Test("a list of NIO is taken over in order, with duplicates")
   func conversion() {
     let headers: NIOHTTP1.HTTPHeaders = ["Set-Cookie": "a", "X": "y", "set-cookie": "b"]
-    #expect(ReplyFields(headers).headers.map { "\($0.name): \($0.value)" } == ["Set-Cookie: a", "X: y", "set-cookie: b"])
+    #expect(text(ReplyFields(headers)) == ["Set-Cookie: a", "X: y", "set-cookie: b"])
   }
 }

@@ -204,7 +204,7 @@ struct CrossOriginTests {
         "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol": "graphql-transport-ws", "Cookie": "session=1",
         "Origin": origin,
       ]
-      let head = RequestHead(HTTPRequestHead(version: .http1_1, method: .GET, uri: "/graphql", headers: fields))
+      let head = try RequestHead(HTTPRequestHead(version: .http1_1, method: .GET, uri: "/graphql", headers: fields))
       let upgrade = try service.accept(
         GatewayRequest(head: head, body: ByteBuffer(), origin: RequestOrigin(client: "192.0.2.1")), at: "/graphql")
       let handler = upgrade.handlers(OpenConnections(unsent: UnsentTotal(limits))).last as? SocketHandler

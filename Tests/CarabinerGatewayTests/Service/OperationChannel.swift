@@ -16,7 +16,7 @@ struct OperationChannel {
     var body = ""
 
     var status: UInt { head.status.code }
-    var contentType: String? { head.fields.headers.first(name: "content-type") }
+    var contentType: String? { head.fields.list["content-type"] }
     var json: JSONValue? { try? JSONValue(parsing: Array(body.utf8)) }
     /// The JSON of each part of a multipart body, or of each event.
     var pieces: [JSONValue] {

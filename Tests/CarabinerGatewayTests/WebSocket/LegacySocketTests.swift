@@ -73,7 +73,7 @@ struct LegacySocketTests {
         "Host": "a", "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
         "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol": offered,
       ]
-      let head = RequestHead(HTTPRequestHead(version: .http1_1, method: .GET, uri: "/graphql", headers: fields))
+      let head = try RequestHead(HTTPRequestHead(version: .http1_1, method: .GET, uri: "/graphql", headers: fields))
       let handshake = try SocketHandshake(head, origins: OriginRule([]), crossOrigin: nil, dialects: dialects)
       #expect(handshake.answer.first(name: "sec-websocket-protocol") == handshake.dialect.rawValue)
       return handshake.dialect
