@@ -56,12 +56,17 @@ class Exchange: @unchecked Sendable {
   let limits: Limits
   private let state = Mutex(State())
   private var bodyBytes = 0
+  /// The number of bytes above which the consumer is slow.
+  private var bufferedBytes: Int
+  /// The same for a body that is passed on. Such bytes are in no limit for what a client does not read.
+  private static let passedBufferBytes = 32 << 10
   /// Whether the body is multipart, without a limit for the whole body.
   private var isEndless = false
 
   init(_ request: URLRequest, limits: Limits) {
     self.request = request
     self.limits = limits
+    bufferedBytes = limits.bufferedBytes
   }
 
   /// Aborts the exchange. Engines override this.
@@ -70,14 +75,14 @@ class Exchange: @unchecked Sendable {
   /// Continues to read after a pause for a slow consumer. Engines override this.
   func resume(in multi: CurlMulti) {}
 
-  /// Whether ``stopClockWhileUnread()`` has an effect. Engines override both.
+  /// Whether the timeout is that of a clock which can be stopped.
   var hasClock: Bool { false }
 
   /// The length of the body, set before the head is delivered; nil if it is not known.
   var declaredLength: Int? { nil }
 
-  /// From now on, the time in which a full buffer waits for its reader does not count for the timeout.
-  func stopClockWhileUnread() {}
+  /// The body is passed on: few bytes are read ahead. Engines with a clock stop it while the buffer is full.
+  func beginPassing() { bufferedBytes = min(bufferedBytes, Self.passedBufferBytes) }
 
   // MARK: The engine
 
@@ -103,7 +108,7 @@ class Exchange: @unchecked Sendable {
       // Unread bytes are limited even if the whole body is not.
       isTooLarge = state.body.count + bytes.count > limits.unreadBytes
       if isTooLarge { return }
-      if overflow != .ignored, !state.body.isEmpty, state.body.count + bytes.count > limits.bufferedBytes {
+      if overflow != .ignored, !state.body.isEmpty, state.body.count + bytes.count > bufferedBytes {
         state.isPaused = true
         mayContinue = false
         if overflow == .refused { return }

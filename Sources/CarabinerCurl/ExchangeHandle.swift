@@ -93,8 +93,8 @@ extension ExchangeHandle: BodySource {
     }
   }
 
-  func stopClockWhileUnread() {
+  func beginPassing() {
     guard let exchange = try? exchange() else { return }
-    loop.execute { _ in exchange.stopClockWhileUnread() }
+    loop.execute { _ in exchange.beginPassing() }
   }
 }

@@ -33,7 +33,7 @@ struct HTTP1EngineTests {
       request, head: MessageWriter(), decodes: false, origin: HTTP1Origin(address, offersHTTP2: false), timeout: 1000,
       limits: Exchange.Limits(configuration))
     let deadline = exchange.deadline
-    if isStopped { exchange.stopClockWhileUnread() }
+    if isStopped { exchange.beginPassing() }
     let bytes = [UInt8](repeating: 0, count: 8)
     #expect(try unsafe bytes.withUnsafeBytes { unsafe try exchange.bodyArrived($0) })
     #expect(!exchange.hasStoppedClock)

@@ -37,6 +37,7 @@ package protocol BodySource: AnyObject, Sendable {
   /// - Throws: ``TransportError`` if the body is larger than the limit of the transport.
   var declaredLength: Int? { get throws }
 
-  /// From now on, the time in which a full buffer waits for its reader does not count for the timeout, up to a maximum.
-  func stopClockWhileUnread()
+  /// The body is passed on. From now on, few bytes are read ahead, and the time in which the full buffer waits for its reader does not count
+  /// for the timeout, up to a maximum.
+  func beginPassing()
 }

@@ -88,7 +88,7 @@ public struct JSONResponseParsingInterceptor: ResponseParsingInterceptor {
         result = GraphQLResponse(body: body, source: .server, httpResponse: response.response)
       } else {
         let body = try PassedBody(bytes, followedBy: response.chunks, length: try source.declaredLength, limits: limits)
-        source.stopClockWhileUnread()
+        source.beginPassing()
         result = GraphQLResponse(passing: body, httpResponse: response.response)
       }
       return .last(ParsedResult(result: result, cacheRecords: nil))

@@ -68,7 +68,8 @@ final class HTTP1Exchange: Exchange, @unchecked Sendable {
 
   override var declaredLength: Int? { bodyLength }
 
-  override func stopClockWhileUnread() {
+  override func beginPassing() {
+    super.beginPassing()
     stopsClock = true
     if connection?.isPaused == true { stopClock() }
   }

@@ -51,6 +51,7 @@ struct StreamHead {
       isTooLarge = true
       return
     }
+    guard name.count > 1 else { return }
     switch (name.count, name[1]) {
     case (5, UInt8(ascii: "p")): target = String(value)
     case (7, UInt8(ascii: "m")): method = HTTPMethod(value)
