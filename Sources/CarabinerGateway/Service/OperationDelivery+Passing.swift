@@ -6,10 +6,11 @@ internal import NIOHTTP1
 extension OperationExchange {
   /// Whether the client can get a body while it arrives from the upstream.
   ///
-  /// The status of `application/graphql-response+json` depends on the whole body, as does compression. Without chunks or frames, the client
-  /// would not notice a body that is cut off.
+  /// The status of `application/graphql-response+json` depends on the whole body, as does compression. A client of HTTP/1.0 would not notice a
+  /// body that is cut off. A client of HTTP/2 can ask for a thousand bodies at once and read none: what waits for each of them in the
+  /// transport is in no limit.
   var takesPassedBody: Bool {
-    guard shape?.whole == .json, shape?.takesOnlyEvents == false, request.head.method != .HEAD, request.head.version != .http1_0
+    guard shape?.whole == .json, shape?.takesOnlyEvents == false, request.head.method != .HEAD, request.head.version == .http1_1
     else { return false }
     guard let rule = policy?.compression else { return true }
     return rule.coding(accepted: request.header("accept-encoding"), bytes: .max) == nil
