@@ -9,30 +9,23 @@ internal import FoundationEssentials
 public struct JSONResponseParsingInterceptor: ResponseParsingInterceptor {
   public var stageName: String { "json" }
 
-  /// The treatment of a body that no stage reads.
-  package enum UnreadBody: Sendable, Hashable {
-    /// It is read.
-    case read
-    /// If it is long, it is passed on while it arrives.
-    case passed
-  }
-
   /// A body with more bytes is passed on if no stage reads it; 64 KiB.
   package static let longestHeldBytes = 64 << 10
 
   /// The limits for each response.
   package let limits: ResponseLimits
-  private let unreadBody: UnreadBody
+  /// Whether long bodies are passed on while they arrive, because no stage reads them.
+  private let passesLongBodies: Bool
 
   /// A parser with these limits.
   public init(limits: ResponseLimits = ResponseLimits()) {
-    self.init(limits: limits, unreadBody: .read)
+    self.init(limits: limits, passesLongBodies: false)
   }
 
-  /// A parser of a chain of which it is known what happens with a body that no stage reads.
-  package init(limits: ResponseLimits, unreadBody: UnreadBody) {
+  /// A parser of a chain of which it is known whether a stage reads bodies.
+  package init(limits: ResponseLimits, passesLongBodies: Bool) {
     self.limits = limits
-    self.unreadBody = unreadBody
+    self.passesLongBodies = passesLongBodies
   }
 
   @_specialize(where Request == JSONRequest<DynamicOperation>)
@@ -56,7 +49,7 @@ public struct JSONResponseParsingInterceptor: ResponseParsingInterceptor {
       let results = EventResults(response, request: request, includesRecords: includeCacheRecords, limits: limits)
       return PullStream { try await results.next() }
     }
-    if unreadBody == .passed, !includeCacheRecords, let source = response.source { return passing(response, source) }
+    if passesLongBodies, !includeCacheRecords, let source = response.source { return passing(response, source) }
     let (limits, chunks) = (limits, response.chunks)
     return PullStream {
       let bytes = try await chunks.collected()

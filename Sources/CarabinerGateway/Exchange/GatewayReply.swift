@@ -174,9 +174,13 @@ package final class GatewayReply: Sendable {
   func flush() { stream?.flush() }
 
   /// Writes a part. Called on the connection's event loop.
-  private func write(_ part: ReplyPart, _ promise: EventLoopPromise<Void>? = nil) {
+  ///
+  /// - Parameter isFollowed: Whether another part follows now, with which it is sent. Streams wait for ``flush()`` in any case.
+  private func write(_ part: ReplyPart, _ promise: EventLoopPromise<Void>? = nil, isFollowed: Bool = false) {
     if let stream { return stream.write(part, promise) }
-    channel.pipeline.syncOperations.writeAndFlush(NIOAny(part), promise: promise)
+    let pipeline = channel.pipeline.syncOperations
+    guard isFollowed else { return pipeline.writeAndFlush(NIOAny(part), promise: promise) }
+    pipeline.write(NIOAny(part), promise: promise)
   }
 
   // MARK: Answers in pieces
@@ -196,13 +200,8 @@ package final class GatewayReply: Sendable {
     complete(&fields, endsByClosing: isOld)
     let head = ReplyHead(status: status, fields: fields, framing: framing)
     onLoop { [self] in
-      if let stream {
-        stream.write(.head(head), nil)
-        if !hasPiece { stream.flush() }
-      } else {
-        channel.pipeline.syncOperations.write(NIOAny(ReplyPart.head(head)), promise: nil)
-        if !hasPiece { channel.pipeline.syncOperations.flush() }
-      }
+      write(.head(head), isFollowed: hasPiece)
+      if !hasPiece { flush() }
     }
   }
 
@@ -221,11 +220,7 @@ package final class GatewayReply: Sendable {
     finish()
     onLoop { [self] in
       if bytes.readableBytes > 0, !isWithoutBody {
-        if let stream {
-          stream.write(.body(bytes), nil)
-        } else {
-          channel.pipeline.syncOperations.write(NIOAny(ReplyPart.body(bytes)), promise: nil)
-        }
+        write(.body(bytes), isFollowed: true)
       }
       write(.end)
       flush()

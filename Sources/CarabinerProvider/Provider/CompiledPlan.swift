@@ -220,7 +220,7 @@ extension RequestInterceptors {
   fileprivate var passing: Self {
     guard let parser = parser as? JSONResponseParsingInterceptor else { return self }
     var passing = self
-    passing.parser = JSONResponseParsingInterceptor(limits: parser.limits, unreadBody: .passed)
+    passing.parser = JSONResponseParsingInterceptor(limits: parser.limits, passesLongBodies: true)
     return passing
   }
 }

@@ -3,7 +3,7 @@ internal import CJSON
 /// Follows a GraphQL response that arrives in pieces, without keeping it.
 ///
 /// It checks that the response is an object whose `data` and `errors` are of the right kind, and that strings and brackets end. In nested values
-/// it does not check more, so it takes a quarter of the instructions of ``JSONMembers``.
+/// it does not check more, so it takes a quarter to a half of the instructions of ``JSONMembers``.
 package struct ResponseOutline: Sendable {
   private var outline = CJSON_outline()
 
