@@ -128,7 +128,7 @@ public final class CurlTransport: HTTPTransport {
           ticket.abort()
         }
       })
-    if ticket.isBodySource { response.source = ticket }
+    response.source = ticket
     return response
   }
 }

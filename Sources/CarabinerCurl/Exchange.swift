@@ -75,7 +75,7 @@ class Exchange: @unchecked Sendable {
   /// Continues to read after a pause for a slow consumer. Engines override this.
   func resume(in multi: CurlMulti) {}
 
-  /// Whether the timeout is that of a clock which can be stopped.
+  /// Whether the timeout is that of a clock which can be stopped. That of libcurl cannot.
   var hasClock: Bool { false }
 
   /// The length of the body, set before the head is delivered; nil if it is not known.

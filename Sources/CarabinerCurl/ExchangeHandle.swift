@@ -69,9 +69,6 @@ final class ExchangeHandle: Sendable {
     }
   }
 
-  /// Whether the exchange has a clock of its own. libcurl's clock cannot be stopped.
-  var isBodySource: Bool { state.withLock { if case .started(let exchange) = $0 { exchange.hasClock } else { false } } }
-
   private func exchange() throws -> Exchange {
     switch state.withLock({ $0 }) {
     case .started(let exchange): return exchange
@@ -93,8 +90,8 @@ extension ExchangeHandle: BodySource {
     }
   }
 
-  func beginPassing() {
-    guard let exchange = try? exchange() else { return }
-    loop.execute { _ in exchange.beginPassing() }
+  func beginPassing() -> Bool {
+    guard let exchange = try? exchange(), exchange.hasClock else { return false }
+    return loop.execute { _ in exchange.beginPassing() }
   }
 }

@@ -7,7 +7,7 @@ public struct HTTPResponse: Sendable {
   /// The body in chunks, as they arrive from the network.
   public var chunks: PullStream<Data>
 
-  /// The transport's side of the body; nil if the transport cannot stop the clock of a request.
+  /// The transport's side of the body; nil if the transport passes no bodies on.
   package var source: (any BodySource)?
 
   /// The length of the body that the server has declared, in bytes; nil if it has declared none.
@@ -39,5 +39,7 @@ package protocol BodySource: AnyObject, Sendable {
 
   /// The body is passed on. From now on, few bytes are read ahead, and the time in which the full buffer waits for its reader does not count
   /// for the timeout, up to a maximum.
-  func beginPassing()
+  ///
+  /// - Returns: False if the clock of the timeout cannot be stopped. The body must be collected.
+  func beginPassing() -> Bool
 }

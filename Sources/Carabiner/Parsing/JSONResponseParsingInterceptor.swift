@@ -72,17 +72,16 @@ public struct JSONResponseParsingInterceptor: ResponseParsingInterceptor {
   private func passing<Operation: GraphQLOperation>(
     _ response: HTTPResponse, _ source: any BodySource
   ) -> PullStream<ParsedResult<Operation>> {
-    let limits = limits
+    let (limits, head, chunks) = (limits, response.response, response.chunks)
     return PullStream {
-      let (bytes, isWhole) = try await response.chunks.collected(until: Self.longestHeldBytes)
+      let (bytes, isWhole) = try await chunks.collected(until: Self.longestHeldBytes)
       let result: GraphQLResponse<Operation>
-      if isWhole {
-        let body = try ResponseBody(bytes, limits: limits)
-        result = GraphQLResponse(body: body, source: .server, httpResponse: response.response)
+      if !isWhole, source.beginPassing() {
+        let body = try PassedBody(bytes, followedBy: chunks, length: try source.declaredLength, limits: limits)
+        result = GraphQLResponse(passing: body, httpResponse: head)
       } else {
-        let body = try PassedBody(bytes, followedBy: response.chunks, length: try source.declaredLength, limits: limits)
-        source.beginPassing()
-        result = GraphQLResponse(passing: body, httpResponse: response.response)
+        let body = try await ResponseBody(isWhole ? bytes : chunks.collected(after: bytes), limits: limits)
+        result = GraphQLResponse(body: body, source: .server, httpResponse: head)
       }
       return .last(ParsedResult(result: result, cacheRecords: nil))
     }

@@ -2,13 +2,17 @@ package import FoundationEssentials
 
 extension PullStream<Data> {
   /// All chunks as one value. A single chunk is not copied.
-  package func collected() async throws -> Data { try await collected { _ in true } ?? Data() }
+  ///
+  /// - Parameter start: The bytes before the chunks.
+  package func collected(after start: Data? = nil) async throws -> Data {
+    try await collected(after: start) { _ in true } ?? Data()
+  }
 
   /// All chunks as one value; nil if there is no room for one of them.
   ///
   /// - Parameter hasRoom: Whether there is room for so many more bytes.
-  package func collected(_ hasRoom: (Int) -> Bool) async throws -> Data? {
-    var all: Data?
+  package func collected(after start: Data? = nil, _ hasRoom: (Int) -> Bool) async throws -> Data? {
+    var all = start
     while true {
       switch try await pull() {
       case .element(let chunk):
