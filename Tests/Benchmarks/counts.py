@@ -9,7 +9,7 @@ processor.
 With --gateway, the subjects are requests to carabiner serve without stages and with ten C stages that each add a header both ways:
 a query of 150 bytes by POST over one connection, with a response of 1 KB from nginx. A count is the difference of two runs with
 different numbers of requests, so the start does not count. Two further allocations are allowed, and 2 % more instructions. CI counts
-the debug build, which it has anyway, with its own record and 1 % more instructions.
+the debug build, which it has anyway, with its own record and 1 % more instructions. Frames that only unoptimized code allocates do not count.
 """
 
 import concurrent.futures

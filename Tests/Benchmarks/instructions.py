@@ -13,6 +13,8 @@ from machine import Failure, Machine
 
 # The functions of libc that allocate.
 ALLOCATORS = {"malloc", "calloc", "realloc", "memalign", "aligned_alloc", "posix_memalign"}
+# The end of the mangled name of an accessor that is a coroutine (`_read` or `_modify`), also as the witness of a protocol.
+COROUTINE = re.compile(r"^\$s.*[iv][rM](TW)?$")
 
 
 def has_counters():
@@ -63,11 +65,21 @@ class Callgrind:
 
 
 def allocations(dump):
-    """The number of calls of allocators in a dump of callgrind."""
+    """The number of calls of allocators in a dump of callgrind.
+
+    Calls by accessors that are coroutines do not count: unoptimized code allocates their frame for each element of a loop.
+    """
     # A name is written once, with a number that stands for it afterwards: `cfn=(7) malloc`, `cfn=(7)`.
-    numbers = {number for number, name in re.findall(r"^c?fn=\((\d+)\) (\S+)$", dump, re.MULTILINE) if name in ALLOCATORS}
-    calls = re.findall(r"^cfn=\((\d+)\).*\ncalls=(\d+)", dump, re.MULTILINE)
-    return sum(int(count) for number, count in calls if number in numbers)
+    names = dict(re.findall(r"^c?fn=\((\d+)\) (\S+)", dump, re.MULTILINE))
+    calls, caller, called = 0, "", ""
+    for kind, number, count in re.findall(r"^(?:(c?fn)=\((\d+)\)|calls=(\d+)).*$", dump, re.MULTILINE):
+        if kind == "fn":
+            caller = names.get(number, "")
+        elif kind == "cfn":
+            called = names.get(number, "")
+        elif called in ALLOCATORS and not COROUTINE.search(caller):
+            calls += int(count)
+    return calls
 
 
 def count(folder, shim, part, program, uses_counters=None):
