@@ -34,6 +34,9 @@ final class LocalGateway: Sendable {
 
   var connectionCount: Int { server.connectionCount }
 
+  /// Waits until the event loop has done what waited for it.
+  func turn() async throws { try await group.any().submit {}.get() }
+
   /// Ends the gateway. Returns whether all connections ended by themselves.
   func shutDown(within time: Duration) async -> Bool {
     let cutOff = Atomic(0)

@@ -98,6 +98,8 @@ struct UnsentMessageTests {
         && text.text.contains(#"operations_total{outcome="completed"} \#(Self.operations)"#)
     }
     #expect(hasEnded)
+    // The results have been handed to the loop. It writes them before the client reads.
+    try await gateway.turn()
     #expect(gateway.unsent.waiting <= 2 * Self.size + 4096)
     let read = try await read(client)
     #expect(read.errors > 0 && read.results > 0 && read.results + read.errors == Self.operations, "\(read)")

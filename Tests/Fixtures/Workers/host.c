@@ -58,12 +58,16 @@ static void *answer_callbacks(void *user) {
 /* The text of the worker and of its plugins. */
 static void *read_output(void *user) {
   struct host *host = user;
-  static char text[4096];
-  for (ssize_t length; (length = read(host->output, text, sizeof text - 1)) > 0;) {
-    text[length] = 0;
-    if (!strcmp(text, "deinit\n")) host->deinits++;
-    else fputs(text, stderr);
+  FILE *output = fdopen(host->output, "r");
+  check(output != NULL, "fdopen");
+  char *line = NULL;
+  size_t size = 0;
+  while (getline(&line, &size, output) > 0) {
+    if (!strcmp(line, "deinit\n")) host->deinits++;
+    else fputs(line, stderr);
   }
+  free(line);
+  fclose(output);
   return NULL;
 }
 
@@ -116,9 +120,7 @@ void start(struct host *host, const char *worker, uint32_t lanes, char *const *p
   close(ends[1]);
   close(output[1]);
   host->output = output[0];
-  pthread_t reader;
-  pthread_create(&reader, NULL, read_output, host);
-  pthread_detach(reader);
+  pthread_create(&host->reader, NULL, read_output, host);
   char report[8192];
   size_t length = 0;
   for (ssize_t got; (got = read(ends[0], report + length, sizeof report - 1 - length)) > 0;) length += (size_t)got;
@@ -197,7 +199,7 @@ int stop(struct host *host) {
   int status = -1;
   post_without_slot(host, 0, CCROSSING_SHUTDOWN, 0, 0, 0);
   waitpid(host->pid, &status, 0);
-  usleep(10000); /* for the rest of its output */
+  pthread_join(host->reader, NULL); /* the rest of its output */
   return status;
 }
 

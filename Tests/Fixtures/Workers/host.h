@@ -26,6 +26,7 @@ struct pair {
 struct host {
   pid_t pid;
   int bell, output;
+  pthread_t reader; /* of the output */
   uint32_t lanes;
   struct pair pairs[MOST_PAIRS];
   _Atomic uint64_t fetch, store; /* the numbers of requests that came; 0: none */
