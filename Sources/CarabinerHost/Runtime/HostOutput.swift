@@ -21,7 +21,7 @@ struct HostOutput: Sendable {
 
   /// Warns the operator.
   func warn(_ text: String) {
-    if let warning { return warning(text) }
-    logger.warning("\(redacted(text))")
+    let text = redacted(text)
+    if let warning { warning(text) } else { logger.warning("\(text)") }
   }
 }
