@@ -1,6 +1,7 @@
 """The parts of the measurement. A part has an upstream, the protocols of its clients, and what they send."""
 
 import asyncio
+import functools
 import json
 import os
 import pathlib
@@ -176,6 +177,24 @@ class Large(Part):
     counted = 4 * traffic.CONNECTIONS
 
 
+class Huge(Large):
+    name = "huge"
+    title = f"a POST of 150 bytes, a response of 8 MiB, {traffic.CONNECTIONS} connections"
+    connections = 2
+    counted = 2
+
+    @functools.cached_property
+    def text(self):
+        return traffic.body(8 << 20, 76_000)
+
+    def session(self, process, port, core):
+        session = super().session(process, port, core)
+        before = resident_kb(process)
+        session.run(1)
+        session.memory = (resident_kb(process) - before) / traffic.CONNECTIONS
+        return session
+
+
 class Worker(Part):
     """The gateway with its stages in process and in a worker."""
 
@@ -329,7 +348,7 @@ class SubscriptionSession(Session):
         self.command(f"rounds {count // self.clients}")
 
 
-PARTS = {part.name: part for part in (Part, Large, Subscription, TLS, HTTP2, Worker, LargeWorker)}
+PARTS = {part.name: part for part in (Part, Large, Huge, Subscription, TLS, HTTP2, Worker, LargeWorker)}
 
 
 def make(name, folder, helper, clients):
