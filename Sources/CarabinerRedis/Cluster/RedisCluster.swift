@@ -66,6 +66,8 @@ final class RedisCluster: Sendable {
     }
     let control = LinkPool([link], counters)
     state.withLock { $0.control = control }
+    // If it opened before it was the control, the request for the slots found no connection.
+    if control.isOpen { askForSlots() }
   }
 
   var limits: RedisLimits { opening.settings.limits }
