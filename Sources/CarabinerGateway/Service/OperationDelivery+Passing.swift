@@ -56,7 +56,7 @@ extension OperationDelivery {
     ended(body.hasErrors ? .hadErrors : .succeeded)
   }
 
-  /// Ends the connection or stream, because the client has a part of a body that cannot be completed.
+  /// Ends the connection, because the client has a part of a body that cannot be completed.
   private func breakOff(_ error: any Error) {
     guard !(error is CancellationError), !Task.isCancelled else {
       exchange.cancelled()

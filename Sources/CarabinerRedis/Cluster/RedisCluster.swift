@@ -61,13 +61,13 @@ final class RedisCluster: Sendable {
   ) {
     (self.opening, self.home, self.isSpread, self.addresses) = (opening, home, isSpread, addresses)
     (self.logger, self.counters, self.observer) = (logger, counters, observer)
-    let link = RedisLink(opening, addresses, logger, counters) { [weak self] event in
-      if case .opened = event { self?.askForSlots() }
+    // Under the lock: it may open before this returns, and the request for the slots that follows must find it.
+    state.withLock { state in
+      let link = RedisLink(opening, addresses, logger, counters) { [weak self] event in
+        if case .opened = event { self?.askForSlots() }
+      }
+      state.control = LinkPool([link], counters)
     }
-    let control = LinkPool([link], counters)
-    state.withLock { $0.control = control }
-    // If it opened before it was the control, the request for the slots found no connection.
-    if control.isOpen { askForSlots() }
   }
 
   var limits: RedisLimits { opening.settings.limits }
