@@ -24,19 +24,6 @@ struct ExampleTests {
     #expect(lines[4] == "HTTP error: status 404")
   }
 
-  @Test("a client of generated operations prints typed data", .rule("generate.15"))
-  func typedClient() async throws {
-    let server = try DemoServerProcess()
-    let example = try await run("TypedClient", server.endpoint)
-    #expect(example.status == 0, "\(example.errors)")
-    #expect(
-      example.output == """
-        The Left Hand of Darkness by Ursula K. Le Guin, 1969
-        Solaris by Stanisław Lem, 1961
-
-        """)
-  }
-
   @Test("a watched query returns the new title after a mutation of the same client", .timeLimit(.minutes(10)))
   func watch() async throws {
     let server = try DemoServerProcess()
