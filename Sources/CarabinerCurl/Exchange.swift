@@ -104,6 +104,7 @@ class Exchange: @unchecked Sendable {
     guard isEndless || bodyBytes + bytes.count <= limits.bodyBytes else { throw bodyTooLarge }
     var mayContinue = true
     var isTooLarge = false
+    let likely = likelyBytes(bytes.count)
     wake { state in
       // Unread bytes are limited even if the whole body is not.
       isTooLarge = state.body.count + bytes.count > limits.unreadBytes
@@ -113,11 +114,24 @@ class Exchange: @unchecked Sendable {
         mayContinue = false
         if overflow == .refused { return }
       }
-      if state.body.isEmpty { unsafe state.body = Data(bytes) } else { unsafe state.body.append(contentsOf: bytes) }
+      guard state.body.isEmpty, likely == bytes.count else {
+        if state.body.isEmpty { state.body = Data(capacity: likely) }
+        return unsafe state.body.append(contentsOf: bytes)
+      }
+      unsafe state.body = Data(bytes)
     }
     guard !isTooLarge else { throw bodyTooLarge }
     if mayContinue || overflow != .refused { bodyBytes += bytes.count }
     return mayContinue
+  }
+
+  /// The most bytes for which memory is reserved. The declared length is the word of a server.
+  private static let reservedBytes = 128 << 10
+
+  /// The number of bytes that the consumer is likely to take at once, if `count` bytes have arrived.
+  private func likelyBytes(_ count: Int) -> Int {
+    guard let length = declaredLength else { return count }
+    return max(count, min(length - bodyBytes, bufferedBytes, Self.reservedBytes))
   }
 
   var bodyTooLarge: TransportError {

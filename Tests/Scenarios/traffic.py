@@ -1,5 +1,6 @@
 """Requests and their responses: the query of all clients, an upstream that answers it, and wrk, which sends it at full load."""
 
+import getpass
 import json
 import os
 import pathlib
@@ -10,6 +11,8 @@ import urllib.request
 from machine import Failure, free_ports, listens, pinned
 
 CONNECTIONS = 32
+# The longest text that an upstream has in its configuration, in bytes.
+LONGEST_WORDS = 200_000
 # The request of the clients, about 150 bytes.
 QUERY = json.dumps(
     {"query": "query Items($first: Int!) { items(first: $first) { id name price inStock tags } }", "operationName": "Items",
@@ -40,23 +43,29 @@ def start_upstream(machine, core=None, text=body(), tls=None):
     tls is the folder of a certificate, as `certificate` makes it. Returns its port.
     """
     port, = free_ports(1)
-    # A word of the configuration has at most 4 KB.
-    pieces = [text[start:start + 4000] for start in range(0, len(text), 4000)]
-    variables = "".join(f"set $piece{number} '{piece}'; " for number, piece in enumerate(pieces))
-    words = "".join(f"${{piece{number}}}" for number in range(len(pieces)))
+    seen = 'default_type application/json; add_header X-Seen "$http_x_stage_1_down$http_x_stage_10_down";'
+    if len(text) <= LONGEST_WORDS:
+        # A word of the configuration has at most 4 KB.
+        pieces = [text[start:start + 4000] for start in range(0, len(text), 4000)]
+        variables = "".join(f"set $piece{number} '{piece}'; " for number, piece in enumerate(pieces))
+        words = "".join(f"${{piece{number}}}" for number in range(len(pieces)))
+        answer = f"location / {{ {variables} {seen} return 200 \"{words}\"; }}"
+    else:
+        # A file answers no POST, but is the page of the error that a POST gets.
+        (machine.folder / "text.json").write_text(text)
+        answer = (f"sendfile on; location / {{ error_page 405 =200 /text.json; return 405; }}"
+                  f"location = /text.json {{ {seen} root {machine.folder}; }}")
     secure = "" if not tls else (
         f"ssl_protocols TLSv1.3; ssl_certificate {tls}/certificate.pem; ssl_certificate_key {tls}/key.pem;")
+    # The folder is private.
     process = nginx(machine, "upstream", f"""
-worker_processes 1;
+user {getpass.getuser()}; worker_processes 1;
 events {{ worker_connections 1024; }}
 http {{
   access_log off; client_body_temp_path upstream.body; keepalive_requests 100000000; client_body_in_single_buffer on;
   server {{
     listen 127.0.0.1:{port} backlog=1024{" ssl" if tls else ""}; {secure}
-    location / {{
-      {variables}
-      default_type application/json; add_header X-Seen "$http_x_stage_1_down$http_x_stage_10_down"; return 200 "{words}";
-    }}
+    {answer}
   }}
 }}
 """, core)

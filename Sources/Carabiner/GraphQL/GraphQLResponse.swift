@@ -19,6 +19,8 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
   public var body: ResponseBody { content.body }
   /// The body, if it is passed on while it arrives; nil for all others. ``body`` has no data then.
   package var passedBody: PassedBody? { content.passedBody }
+  /// The further results of a subscription, for a caller that reads them without the stages of the chain; nil for all others.
+  package var passedResults: StreamedResults? { content.passedResults }
   /// The source of the result.
   public var source: Source
   /// The head of the HTTP response; nil if the result did not come over HTTP.
@@ -26,7 +28,8 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
     get { content.httpResponse }
     set {
       content = ResponseContent(
-        body: content.body, httpResponse: newValue, tape: content.tape, passedBody: content.passedBody)
+        body: content.body, httpResponse: newValue, tape: content.tape, passedBody: content.passedBody,
+        passedResults: content.passedResults)
     }
   }
   /// The status of the HTTP response; nil if the result did not come over HTTP. Reading it does not copy ``httpResponse``.
@@ -51,6 +54,12 @@ public struct GraphQLResponse<Operation: GraphQLOperation>: Sendable {
   /// Creates a response whose body is passed on.
   init(passing body: PassedBody, httpResponse: HTTPURLResponse) {
     content = ResponseContent(body: .unread, httpResponse: httpResponse, tape: nil, passedBody: body)
+    source = .server
+  }
+
+  /// Creates a result of the server whose successors may be passed on.
+  init(_ body: ResponseBody, httpResponse: HTTPURLResponse, passing successors: StreamedResults?) {
+    content = ResponseContent(body: body, httpResponse: httpResponse, tape: nil, passedResults: successors)
     source = .server
   }
 
@@ -153,12 +162,17 @@ private final class ResponseContent: Sendable {
   let body: ResponseBody
   let httpResponse: HTTPURLResponse?
   let passedBody: PassedBody?
+  let passedResults: StreamedResults?
   private let data: Mutex<Contents>
 
-  init(body: ResponseBody, httpResponse: HTTPURLResponse?, tape: JSONTape?, passedBody: PassedBody? = nil) {
+  init(
+    body: ResponseBody, httpResponse: HTTPURLResponse?, tape: JSONTape?, passedBody: PassedBody? = nil,
+    passedResults: StreamedResults? = nil
+  ) {
     self.body = body
     self.httpResponse = httpResponse
     self.passedBody = passedBody
+    self.passedResults = passedResults
     data = Mutex(.located(tape))
   }
 

@@ -11,7 +11,8 @@ package final class PassedBody: @unchecked Sendable {
   /// The length of the body that the server has declared; nil if it is not known.
   package let length: Int?
   private var ahead: Data?
-  private let chunks: PullStream<Data>
+  /// The rest; nil if there is none.
+  private let chunks: PullStream<Data>?
   private var outline: ResponseOutline
   private var count = 0
   /// The first bytes, for errors.
@@ -19,9 +20,9 @@ package final class PassedBody: @unchecked Sendable {
 
   /// - Parameters:
   ///   - ahead: The bytes that were read before.
-  ///   - chunks: The rest.
-  /// - Throws: ``ResponseParsingError`` if the first bytes show that it is not a GraphQL response. Nothing was passed on then.
-  init(_ ahead: Data, followedBy chunks: PullStream<Data>, length: Int?, limits: ResponseLimits) throws(ResponseParsingError) {
+  ///   - chunks: The rest; nil if there is none.
+  /// - Throws: ``ResponseParsingError`` if these bytes show that it is not a GraphQL response. Nothing was passed on then.
+  init(_ ahead: Data, followedBy chunks: PullStream<Data>?, length: Int?, limits: ResponseLimits) throws(ResponseParsingError) {
     self.ahead = ahead
     self.chunks = chunks
     self.length = length
@@ -29,6 +30,7 @@ package final class PassedBody: @unchecked Sendable {
     start = Data([UInt8](ahead.prefix(ResponseParsingError.headBytes)))
     outline = ResponseOutline(limits: limits.json)
     try follow(ahead)
+    if chunks == nil { try finish() }
   }
 
   /// Whether the part that was read has had GraphQL errors.
@@ -40,8 +42,9 @@ package final class PassedBody: @unchecked Sendable {
   package func next() async throws -> PullStream<Data>.Step {
     if let piece = ahead {
       ahead = nil
-      return .element(piece)
+      return chunks == nil ? .last(piece) : .element(piece)
     }
+    guard let chunks else { return .end }
     switch try await chunks.pull() {
     case .element(let piece):
       try follow(piece)

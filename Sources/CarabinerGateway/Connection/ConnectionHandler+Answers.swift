@@ -38,8 +38,9 @@ extension ConnectionHandler {
       promise?.fail(ChannelError.ioOnClosedChannel)
       return context.close(promise: nil)
     }
+    // The time runs on while earlier bytes wait: only the client makes progress.
+    if waiting == 0 { awaitClient(context) }
     waiting += bytes.readableBytes
-    awaitClient(context)
     var rest = bytes
     while let piece = rest.readSlice(length: min(rest.readableBytes, Self.pieceSize)), piece.readableBytes > 0 {
       let isLast = rest.readableBytes == 0

@@ -19,6 +19,8 @@ package final class GatewayReply: Sendable {
     var task: Task<Void, Never>?
     /// A complete response that is not written yet.
     var whole: ReplyPart?
+    /// The number of bytes of pieces that the system has not accepted.
+    var unaccepted = 0
   }
 
   /// The connection.
@@ -205,14 +207,24 @@ package final class GatewayReply: Sendable {
     }
   }
 
-  /// Sends a piece, and waits until the system has accepted the earlier pieces.
+  /// The most bytes that a response in pieces may be ahead of the system.
+  private static let bytesAhead = 16 << 10
+
+  /// Sends a piece. If many bytes wait, returns once the system has accepted it.
   ///
-  /// - Throws: The error that closed the connection.
+  /// - Throws: The error that closed the connection, if it has waited. In any case the task of the response is cancelled.
   package func send(_ bytes: ByteBuffer) async throws {
     if isWithoutBody { return }
+    let count = bytes.readableBytes
+    let waits = state.withLock { state in
+      state.unaccepted += count
+      return state.unaccepted > Self.bytesAhead
+    }
     let promise = channel.eventLoop.makePromise(of: Void.self)
+    promise.futureResult.whenComplete { [self] _ in state.withLock { $0.unaccepted -= count } }
     send(.body(bytes), promise)
-    try await promise.futureResult.get()
+    // Resuming a task for each event of a subscription would cost more than the event.
+    if waits { try await promise.futureResult.get() }
   }
 
   /// Ends a response in pieces with a last piece.

@@ -3,7 +3,7 @@ package import NIOHTTP1
 
 /// The response to a request. Its body is complete, or is produced while the client reads it.
 package struct HTTPAnswer: Sendable {
-  /// Sends a piece of a body, and waits until the system has accepted the earlier pieces.
+  /// Sends a piece of a body, and waits while the client does not read.
   package typealias Send = @Sendable (ByteBuffer) async throws -> Void
 
   package enum Body: Sendable {

@@ -78,8 +78,9 @@ extension HTTP2Stream {
       promise?.fail(ChannelError.ioOnClosedChannel)
       return false
     }
+    // The time runs on while earlier bytes wait: only the client makes progress.
+    if output.waiting == 0 { connection.awaitClient(self) }
     output.add(bytes, promise)
-    connection.awaitClient(self)
     return true
   }
 

@@ -4,12 +4,13 @@ internal import NIOFoundationCompat
 internal import NIOHTTP1
 
 extension OperationExchange {
-  /// Whether the client can get a body while it arrives from the upstream.
+  /// Whether the client can get a body while it arrives from the upstream. The results of a subscription are sent one by one in any case.
   ///
   /// The status of `application/graphql-response+json` depends on the whole body, as does compression. A client of HTTP/1.0 would not notice a
   /// body that is cut off. A client of HTTP/2 can ask for a thousand bodies at once and read none: what waits for each of them in the
   /// transport is in no limit.
-  var takesPassedBody: Bool {
+  func takesPassedBody(of operation: DynamicOperation) -> Bool {
+    if operation.operationType == .subscription { return true }
     guard shape?.whole == .json, shape?.takesOnlyEvents == false, request.head.method != .HEAD, request.head.version == .http1_1
     else { return false }
     guard let rule = policy?.compression else { return true }

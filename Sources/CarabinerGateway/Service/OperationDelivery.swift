@@ -103,20 +103,20 @@ struct OperationDelivery {
     if let head = first?.httpResponse { addReturned(head, to: &fields) }
     exchange.begin(fields, opening: writer.opening, heartbeat: writer.heartbeat)
     do {
-      var last = first
-      if let first { try await send(first, &writer, isLast: false) }
+      var hadErrors = false
+      if let first { hadErrors = try await send(first, &writer, isLast: false) }
       while true {
         switch try await running.results.pull() {
         case .element(let next):
-          try await send(next, &writer, isLast: false)
-          last = next
+          hadErrors = try await send(next, &writer, isLast: false)
+          if let results = next.passedResults { try await pass(results, writer, &hadErrors) }
         case .last(let next):
-          try await send(next, &writer, isLast: true)
-          return end(&writer, after: next)
+          hadErrors = try await send(next, &writer, isLast: true)
+          return end(&writer, hadErrors: hadErrors)
         case .end:
           // A stage may end its results when it is cancelled.
           try Task.checkCancellation()
-          return end(&writer, after: last)
+          return end(&writer, hadErrors: hadErrors)
         }
       }
     } catch {
@@ -124,17 +124,29 @@ struct OperationDelivery {
     }
   }
 
-  private func send(_ response: Response, _ writer: inout PieceWriter, isLast: Bool) async throws {
+  /// - Returns: Whether the result has errors.
+  private func send(_ response: Response, _ writer: inout PieceWriter, isLast: Bool) async throws -> Bool {
     exchange.metrics.countResponse(from: response.source)
-    try await exchange.reply.send(ByteBuffer(bytes: writer.piece(response, isLast: isLast)))
+    try await exchange.reply.send(writer.piece(response, isLast: isLast))
     try Task.checkCancellation()
+    return response.hasErrors
   }
 
-  /// - Parameter last: The last result; nil for a subscription that ended without results.
-  private func end(_ writer: inout PieceWriter, after last: Response?) {
+  /// Sends the results of a subscription that no stage reads.
+  private func pass(_ results: StreamedResults, _ writer: PieceWriter, _ hadErrors: inout Bool) async throws {
+    while let next = await results.nextPassed() {
+      exchange.metrics.countResponse(from: .server)
+      hadErrors = next.body.hasErrors
+      try await exchange.reply.send(writer.piece(next.body))
+      try Task.checkCancellation()
+    }
+  }
+
+  /// - Parameter hadErrors: Whether the last result has errors.
+  private func end(_ writer: inout PieceWriter, hadErrors: Bool) {
     exchange.reply.endWith(ByteBuffer(bytes: writer.ending() + writer.closing))
     exchange.note(200)
-    ended(last?.hasErrors == true ? .hadErrors : .succeeded)
+    ended(hadErrors ? .hadErrors : .succeeded)
   }
 
   /// Sends an error as the last piece, because the head has already been sent.

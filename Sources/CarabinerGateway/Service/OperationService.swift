@@ -182,7 +182,7 @@ package final class OperationService: RequestHandler {
     let operation = inbound.operations[0]
     if let (rule, key) = inbound.idempotency { return await runOnce(operation, key, by: rule, shape, exchange) }
     do {
-      let running = try begin(operation, exchange, exchange.trace, takesPassedBody: exchange.takesPassedBody)
+      let running = try begin(operation, exchange, exchange.trace, takesPassedBody: exchange.takesPassedBody(of: operation))
       let delivery = OperationDelivery(running: running, shape: shape, operation: operation, exchange: exchange)
       await delivery.deliver()
     } catch {

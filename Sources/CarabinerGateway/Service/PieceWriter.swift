@@ -1,6 +1,8 @@
 internal import Carabiner
 internal import CarabinerWire
 internal import FoundationEssentials
+internal import NIOCore
+internal import NIOFoundationCompat
 
 /// Writes results as multipart parts or as server-sent events.
 struct PieceWriter: Sendable {
@@ -33,14 +35,33 @@ struct PieceWriter: Sendable {
   }
 
   /// Returns a result as a piece.
-  mutating func piece(_ response: Response, isLast: Bool) -> [UInt8] {
+  mutating func piece(_ response: Response, isLast: Bool) -> ByteBuffer {
     switch pieces {
-    case .events where isDeferred: event(deferred.part(response, hasNext: response.hasNext && !isLast))
-    case .events: event(Array(response.body.bytes))
-    case .multipartSubscription: multipart.part("{\"payload\":".utf8 + Array(response.body.bytes) + "}".utf8)
+    case .events where isDeferred: ByteBuffer(bytes: event(deferred.part(response, hasNext: response.hasNext && !isLast)))
+    case .events, .multipartSubscription: piece(response.body)
     case .multipartDeferred, .multipartIncremental:
-      multipart.part(deferred.part(response, hasNext: response.hasNext && !isLast))
+      ByteBuffer(bytes: multipart.part(deferred.part(response, hasNext: response.hasNext && !isLast)))
     }
+  }
+
+  private static let payloadOpening = MultipartWriter.partOpening + "{\"payload\":".utf8
+  private static let payloadClosing = "}".utf8 + MultipartWriter.partClosing
+  private static let eventOpening = Array("event: next\ndata: ".utf8)
+  private static let eventClosing = Array("\n\n".utf8)
+
+  /// Returns a result of a subscription as a piece.
+  func piece(_ body: ResponseBody) -> ByteBuffer {
+    let (opening, closing) =
+      pieces == .events ? (Self.eventOpening, Self.eventClosing) : (Self.payloadOpening, Self.payloadClosing)
+    var piece = ByteBufferAllocator().buffer(capacity: opening.count + body.bytes.count + closing.count)
+    piece.writeBytes(opening)
+    if pieces == .events, body.bytes.span.hasLineBreak {
+      piece.writeBytes(body.bytes.lazy.filter(\.isNoLineBreak))
+    } else {
+      piece.writeData(body.bytes)
+    }
+    piece.writeBytes(closing)
+    return piece
   }
 
   /// The piece that ends a deferred response whose last result announced more; empty if none is due.
@@ -64,10 +85,19 @@ struct PieceWriter: Sendable {
 
   /// Returns a `next` event with this JSON.
   func event(_ json: some Collection<UInt8>) -> [UInt8] {
-    // The data of an event is one line. JSON contains line breaks only between tokens, so they can be removed.
-    var line = Array("event: next\ndata: ".utf8)
-    line.append(contentsOf: json.lazy.filter { $0 != 0x0A && $0 != 0x0D })
-    return line + "\n\n".utf8
+    Self.eventOpening + json.lazy.filter(\.isNoLineBreak) + Self.eventClosing
+  }
+}
+
+// The data of an event is one line. JSON contains line breaks only between tokens, so they can be removed.
+extension UInt8 {
+  fileprivate var isNoLineBreak: Bool { self != 0x0A && self != 0x0D }
+}
+
+extension Span<UInt8> {
+  fileprivate var hasLineBreak: Bool {
+    for index in indices where !self[index].isNoLineBreak { return true }
+    return false
   }
 }
 

@@ -97,9 +97,10 @@ final class CompiledPlan: Sendable {
     shared = RequestInterceptors(
       graphQL: sharedGraphQL ?? [], cache: sharedCache ?? NoCache(), http: sharedHTTP ?? [],
       parser: sharedParser ?? JSONResponseParsingInterceptor())
-    let readsResults = members.contains { if case .plugins(let row) = $0 { row.seesResults } else { false } }
+    let rows = pluginPlaces.map(\.group)
+    let takesResults = rows.contains(where: \.hasResultHooks) || plan.active(.graphQL).contains { $0.name == "persisted-queries" }
     let readsChunks = http.contains { if case .plugins(let row) = $0 { row.seesChunks } else { false } }
-    passing = readsResults || readsChunks ? shared : shared.passing
+    passing = rows.contains(where: \.seesResults) || readsChunks ? shared : shared.passing(results: !takesResults)
     let keepsState = StageMap { list in
       switch list {
       case .graphQL: sharedGraphQL == nil
@@ -120,7 +121,9 @@ final class CompiledPlan: Sendable {
   ) -> RequestInterceptors {
     // A trace has a span for each C function, so each gets an interceptor of its own.
     let isTraced = context.isTraced
-    let shared = context.takesPassedBody ? passing : shared
+    // The trace of a subscription has each result.
+    let isWatched = isTraced && operation.operationType == .subscription
+    let shared = context.takesPassedBody && !isWatched ? passing : shared
     guard keepsAnyState || isTraced else { return shared }
     let call = PluginCall(
       context: context, operationName: operation.operationName, operationType: operation.operationType, limits: limits,
@@ -216,11 +219,13 @@ final class CompiledPlan: Sendable {
 }
 
 extension RequestInterceptors {
-  /// The same, with a parser that passes long bodies on.
-  fileprivate var passing: Self {
+  /// The same, with a parser that passes bodies on.
+  ///
+  /// - Parameter results: Whether it passes on the results of subscriptions too.
+  fileprivate func passing(results: Bool) -> Self {
     guard let parser = parser as? JSONResponseParsingInterceptor else { return self }
     var passing = self
-    passing.parser = JSONResponseParsingInterceptor(limits: parser.limits, passesLongBodies: true)
+    passing.parser = JSONResponseParsingInterceptor(limits: parser.limits, passesBodies: true, passesResults: results)
     return passing
   }
 }

@@ -3,6 +3,11 @@ extension MultipartReader {
 
   /// Reads a header line of a part; false if more bytes are needed.
   mutating func readHeader() throws(MultipartError) -> Bool {
+    if scanned == start, buffer[start...].starts(with: known.block), !known.block.isEmpty {
+      headers = known.headers
+      beginBody(at: start + known.block.count - 1)
+      return true
+    }
     guard let lineFeed = DelimiterSearch.lineFeed(in: buffer.span, from: scanned) else {
       scanned = buffer.count
       guard buffer.count - start <= limits.maximumHeaderBytes else { throw headerTooLarge }
@@ -15,9 +20,8 @@ extension MultipartReader {
     var line = buffer[lineStart..<lineFeed]
     if line.last == 0x0D { line.removeLast() }
     guard let first = line.first else {
-      state = .body
-      start = lineFeed
-      scanned = lineFeed
+      if lineFeed - start < Self.longestKnownBlock { known = (Array(buffer[start...lineFeed]), headers) }
+      beginBody(at: lineFeed)
       return true
     }
     if lineStart == start {
@@ -43,6 +47,15 @@ extension MultipartReader {
     lineStart = lineFeed + 1
     scanned = lineStart
     return true
+  }
+
+  /// The headers of a part are kept for the next one if they have fewer bytes.
+  private static let longestKnownBlock = 256
+
+  private mutating func beginBody(at lineFeed: Int) {
+    state = .body
+    start = lineFeed
+    scanned = lineFeed
   }
 
   private var headerTooLarge: MultipartError {

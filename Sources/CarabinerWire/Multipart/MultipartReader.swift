@@ -47,6 +47,8 @@ public struct MultipartReader: Sendable {
   /// The offset of the current header line.
   var lineStart = 0
   var headers: [MultipartPart.Header] = []
+  /// The bytes and the headers of the part before, up to the line feed before its body. Parts of one body often have the same.
+  var known: (block: [UInt8], headers: [MultipartPart.Header]) = ([], [])
   /// Bytes before the first delimiter that are no longer in the buffer.
   private var preambleBytes = 0
   /// Whether the body has ended.

@@ -16,10 +16,12 @@ package struct MultipartWriter: Sendable {
   /// The beginning of the body.
   package var opening: [UInt8] { Array("--\(Self.boundary)".utf8) }
 
+  /// The bytes before and after the JSON of a part.
+  package static let partOpening = Array("\r\nContent-Type: application/json; charset=utf-8\r\n\r\n".utf8)
+  package static let partClosing = Array("\r\n--\(boundary)".utf8)
+
   /// A part with this JSON.
-  package func part(_ json: some Collection<UInt8>) -> [UInt8] {
-    Array("\r\nContent-Type: application/json; charset=utf-8\r\n\r\n".utf8) + json + Array("\r\n--\(Self.boundary)".utf8)
-  }
+  package func part(_ json: some Collection<UInt8>) -> [UInt8] { Self.partOpening + json + Self.partClosing }
 
   /// The end of the body.
   package var closing: [UInt8] { Array("--\r\n".utf8) }

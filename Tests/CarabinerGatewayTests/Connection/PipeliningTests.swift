@@ -81,6 +81,27 @@ struct PipeliningTests {
     #expect(!gateway.isOpen)
   }
 
+  @Test("pieces that are added do not extend the time of a client that takes nothing")
+  func sendDeadlineOfPieces() throws {
+    var limits = GatewayLimits()
+    limits.sendTimeout = .seconds(10)
+    let replies = HeldReplies()
+    let gateway = try EmbeddedGateway(RecordingHandler { _, reply in replies.add(reply) }, limits: limits)
+    gateway.stall()
+    try gateway.send(Self.get("/"))
+    let reply = try #require(replies.next())
+    reply.begin(.ok, [:])
+    for _ in 0..<4 {
+      #expect(gateway.isOpen)
+      reply.send(.body(ByteBuffer(string: "a")), reply.channel.eventLoop.makePromise())
+      gateway.run()
+      gateway.wait(.seconds(3))
+    }
+    gateway.run()
+    #expect(!gateway.isOpen)
+    #expect(gateway.unsent == 0)
+  }
+
   @Test("a request in progress is answered before the invalid bytes after it are refused")
   func badBytes() throws {
     let replies = HeldReplies()

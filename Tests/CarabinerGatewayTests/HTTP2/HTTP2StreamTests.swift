@@ -77,15 +77,16 @@ struct HTTP2StreamTests {
     }
   }
 
-  @Test("pieces are sent one after the other, and each waits until the client's window has room for it")
+  @Test("long pieces are sent one after the other, and each waits until the client's window has room for it")
   func pieces() async throws {
     let sent = SentPieces()
+    let pieces = ["a", "b", "c"].map { String(repeating: $0, count: 20_000) }
     let gateway = try await gateway(
       RecordingHandler { _, reply in
         reply.answered(
           by: Task(executorPreference: QueueExecutor.shared) {
             reply.begin(.ok, [:])
-            for piece in ["first", "second", "third"] where (try? await reply.send(ByteBuffer(string: piece))) != nil {
+            for piece in pieces where (try? await reply.send(ByteBuffer(string: piece))) != nil {
               sent.pieces.withLock { $0.append(piece) }
             }
             reply.endWith(ByteBuffer(string: "end"))
@@ -94,16 +95,17 @@ struct HTTP2StreamTests {
     let (first, rest) = try await offThePool {
       let client = try HTTP2Client(port: gateway.port, of: gateway, window: 8)
       client.head(1, Self.fields, ends: true)
+      client.send(Kind.windowUpdate, 0, 1, [0, 0, 0x4E, 0x20])
       var first = ""
-      while first.utf8.count < 8, let frame = client.next() {
+      while first.utf8.count < 20_008, let frame = client.next() {
         if frame.kind == Kind.data { first += String(decoding: frame.payload, as: UTF8.self) }
       }
-      #expect(sent.pieces.withLock { $0 } == ["first"])
-      client.send(Kind.windowUpdate, 0, 1, [0, 0, 1, 0])
+      #expect(sent.pieces.withLock { $0 } == [pieces[0]])
+      client.send(Kind.windowUpdate, 0, 1, [0, 1, 0, 0])
       return (first, Self.text(client, on: 1))
     }
-    #expect(first == "firstsec" && rest == "ondthirdend")
-    #expect(await eventually { sent.pieces.withLock { $0 } == ["first", "second", "third"] })
+    #expect(first + rest == pieces.joined() + "end")
+    #expect(await eventually { sent.pieces.withLock { $0 } == pieces })
     #expect(await eventually { gateway.unsent.waiting == 0 })
   }
 

@@ -14,8 +14,7 @@ struct PassedBodyTests {
     (#"{"data":{"text":""# + String(repeating: "0123456789abcdef", count: bytes / 16), #""}}"#)
   }
 
-  /// Reads until the client has the first bytes of a body. An upstream that ends its body only then has it passed on in any case: a body
-  /// that arrives at once is not.
+  /// Reads until the client has the first bytes of a body. An upstream that ends its body only then has not sent it at once.
   private static func readFirst(_ client: ClientSocket) -> String { client.read { $0.utf8.count > 100_000 }.text }
 
   /// Runs a test with a gateway, and with a connection to it.
@@ -218,5 +217,86 @@ struct PassedBodyTests {
       client.send(Self.request())
       #expect(client.read { $0.hasSuffix("}]}") }.text.hasPrefix("HTTP/1.1 502"))
     }
+  }
+
+  // MARK: Subscriptions
+
+  /// Runs a subscription whose upstream sends two events and then `end`, through a stage that writes down its hooks.
+  ///
+  /// - Returns: What the client gets after the head, and the hooks.
+  private func subscribe(
+    accept: String, readsResults: Bool, _ type: String, _ events: [String], end: String
+  ) async throws -> (text: String, hooks: [String]) {
+    let folder = try FixturePlugin.Folder()
+    _ = try await FixturePlugin.compile(
+      "journal", defining: ["READS_RESULTS=\(readsResults ? 1 : 0)"], into: folder, name: "journal.so")
+    let journal = folder.file("journal")
+    let manifest =
+      "plugins: [{name: j, file: journal.so, config: {file: \(journal.path), suspend: 'no'}}]\nchain: {graphql: [j]}"
+    let body = #"{"query":"subscription Ticks { tick }"}"#
+    let request =
+      "POST /graphql HTTP/1.1\r\nHost: gateway\r\nContent-Type: application/json\r\nAccept: \(accept)\r\nConnection: close\r\n"
+      + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+    let text = Mutex("")
+    try await withGateway(manifest, folder: folder) { peer in
+      try peer.send("HTTP/1.1 200 OK\r\nContent-Type: \(type)\r\nConnection: close\r\n\r\n\(events.joined())\(end)")
+      peer.close()
+    } _: { client in
+      client.send(request)
+      let answer = client.read().text
+      text.withLock { $0 = answer }
+    }
+    let hooks = try String(contentsOf: journal, encoding: .utf8).split(separator: "\n").map { String($0.dropFirst(2)) }
+    return (text.withLock { $0 }, hooks.filter { $0.hasPrefix("graphql.") })
+  }
+
+  private static let multipart = "multipart/mixed;subscriptionSpec=1.0"
+  private static let parts = [
+    "--b\r\nContent-Type: application/json\r\n\r\n{\"payload\":{\"data\":{\"tick\":1}}}\r\n--b\r\n",
+    "Content-Type: application/json\r\n\r\n{}\r\n--b\r\n",
+    "Content-Type: application/json\r\n\r\n{\"payload\":{\"data\":{\"tick\":2}}}\r\n--b",
+  ]
+
+  @Test(
+    "results of a subscription reach the client in the same form, whether a stage reads them or not, and each stage sees their end",
+    .rule("gateway.35"), arguments: ["text/event-stream", multipart])
+  func results(_ accept: String) async throws {
+    let events = [
+      "event: next\ndata: {\"data\":\ndata: {\"tick\":1}}\n\n", ":\n\n", "event: next\ndata: {\"data\":{\"tick\":2}}\n\n",
+    ]
+    for (type, events, end) in [
+      ("text/event-stream", events, "event: complete\n\n"), (Self.multipart + ";boundary=b", Self.parts, "--\r\n"),
+    ] {
+      let read = try await subscribe(accept: accept, readsResults: true, type, events, end: end)
+      let passed = try await subscribe(accept: accept, readsResults: false, type, events, end: end)
+      #expect(read.hooks.filter { $0 == "graphql.on_result" }.count == 2)
+      #expect(passed.hooks == ["graphql.on_request", "graphql.on_end", "graphql.release"])
+      let bodies = [read, passed].map { $0.text.components(separatedBy: "\r\n\r\n").dropFirst().joined(separator: "\r\n\r\n") }
+      #expect(bodies[0] == bodies[1])
+      // Line breaks between the tokens of a result stay in parts.
+      let text = bodies[0].replacing("\n", with: "")
+      #expect(text.contains("{\"data\":{\"tick\":1}}") && text.contains("{\"data\":{\"tick\":2}}"), "\(text)")
+    }
+  }
+
+  @Test(
+    "a subscription that is cut off, and one with an error of the protocol, end with an error that stages see",
+    .rule("gateway.35"),
+    arguments: [
+      ("text/event-stream", "event: next\ndata: {\"data\":{\"tick\":1}}\n\nevent: next\ndata: {\"data\":{\"tick\":2}}\n\n"),
+      (multipart + ";boundary=b", parts.joined()),
+      (
+        multipart + ";boundary=b",
+        parts.joined()
+          + "\r\nContent-Type: application/json\r\n\r\n{\"payload\":null,\"errors\":[{\"message\":\"no\"}]}\r\n--b--\r\n"
+      ),
+    ])
+  func failedResults(_ type: String, _ text: String) async throws {
+    let (answer, hooks) = try await subscribe(accept: "text/event-stream", readsResults: false, type, [text], end: "")
+    let events = answer.components(separatedBy: "event: ").dropFirst()
+    #expect(events.count == 4 && events.last?.hasPrefix("complete") == true, "\(answer)")
+    #expect(events.dropFirst().first?.contains("{\"data\":{\"tick\":2}}") == true)
+    #expect(events.dropFirst(2).first?.hasPrefix("next\ndata: {\"errors\":[{") == true, "\(answer)")
+    #expect(hooks == ["graphql.on_request", "graphql.on_error", "graphql.release"])
   }
 }

@@ -1,6 +1,7 @@
 /* Writes a line to a file for every hook the host calls, so that a test sees the order in a chain without tracing.
  *
- * {"file": "...", "suspend": "yes"|"no"}. -DTHREADS=... chooses the thread class. A hook that overlaps with another hook of its
+ * {"file": "...", "suspend": "yes"|"no"}. -DTHREADS=... chooses the thread class, -DREADS_RESULTS=0 has graphql.on_error instead of
+ * graphql.on_result. A hook that overlaps with another hook of its
  * instance writes "overlap", and an instance that is called for a second request writes "shared". */
 #include <carabiner.h>
 #include <fcntl.h>
@@ -13,6 +14,9 @@
 
 #ifndef THREADS
 #define THREADS CRB_THREADS_CONCURRENT
+#endif
+#ifndef READS_RESULTS
+#define READS_RESULTS 1
 #endif
 
 CRB_DECLARE_NOTE("{\"id\":\"org.carabiner.test.journal\",\"version\":\"1.0.0\",\"abi\":[1,0]}");
@@ -57,6 +61,7 @@ static crb_verdict note(instance *i, crb_call call, const char *hook) {
 static crb_verdict g_request(void *i, crb_call c, void **s) { *s = i; return note(i, c, "graphql.on_request"); }
 static crb_verdict g_result(void *i, crb_call c, void *s, const crb_result *r) { (void)s, (void)r; return note(i, c, "graphql.on_result"); }
 static crb_verdict g_end(void *i, crb_call c, void *s) { (void)s; return note(i, c, "graphql.on_end"); }
+static crb_verdict g_error(void *i, crb_call c, void *s, const crb_error *e) { (void)s, (void)e; return note(i, c, "graphql.on_error"), CRB_FAIL; }
 static void g_release(void *i, void *s) { (void)s; write_line(i, "graphql.release"); }
 static crb_verdict h_request(void *i, crb_call c, void **s) { *s = i; return note(i, c, "http.on_request"); }
 static crb_verdict h_head(void *i, crb_call c, void *s, const crb_head *h) { (void)s, (void)h; return note(i, c, "http.on_head"); }
@@ -66,7 +71,7 @@ static crb_verdict c_read(void *i, crb_call c, void **s) { *s = i; return note(i
 static crb_verdict c_write(void *i, crb_call c, void *s, const crb_result *r) { (void)s, (void)r; return note(i, c, "cache.on_write"); }
 
 static const crb_graphql_stage graphql = {
-    .size = sizeof graphql, .on_request = g_request, .on_result = g_result, .on_end = g_end, .release = g_release};
+    .size = sizeof graphql, .on_request = g_request, .on_result = READS_RESULTS ? g_result : NULL, .on_error = READS_RESULTS ? NULL : g_error, .on_end = g_end, .release = g_release};
 static const crb_http_stage http = {
     .size = sizeof http, .on_request = h_request, .on_head = h_head, .on_chunk = h_chunk, .on_end = h_end};
 static const crb_cache_stage cache = {.size = sizeof cache, .on_read = c_read, .on_write = c_write};

@@ -29,6 +29,8 @@ package import CarabinerABI
   let shown: Parts
   /// Whether any of the stages reads results.
   package var seesResults: Bool { !shown.isEmpty && kind == .graphQL }
+  /// Whether any of the stages is called for each result, with or without a part of it.
+  package let hasResultHooks: Bool
   /// Whether any of the stages reads heads.
   let seesHeads: Bool
   /// Whether any of the stages reads chunks of bodies, or adds some at the end.
@@ -99,6 +101,7 @@ package import CarabinerABI
       case .http, .parsing: nil
       }
     }
+    hasResultHooks = kind == .graphQL && tables.contains { unsafe $0.graphQL?.on_result != nil }
     seesHeads = tables.contains { unsafe $0.http?.on_head != nil }
     seesChunks = tables.contains { unsafe $0.http?.on_chunk != nil || $0.http?.on_end != nil }
     unsafe onHead = unsafe Self.slots(tables) { unsafe $0.http?.on_head }
