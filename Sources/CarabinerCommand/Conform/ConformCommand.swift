@@ -25,8 +25,9 @@ struct ConformCommand: AsyncParsableCommand {
       If no instance of the plugin can be created, there is no verdict: give its configuration with --config, and files that
       the configuration names with --file. With --check, only some rules are tested, and the report has no level.
 
-      Exit status: 0 all rules are kept, 1 a rule is broken, a check crashed or did not end, or no instance can be created,
-      2 usage, 3 the harness failed.
+      Exit status: 0 all rules are kept, 1 a rule is broken, a check crashed or did not end, no instance can be created, or the
+      file is not a plugin, 2 usage, such as a file that does not exist, 3 the harness failed, such as a sandbox that cannot
+      be built.
       """)
 
   enum Format: String, ExpressibleByArgument, CaseIterable {
@@ -131,16 +132,12 @@ struct ConformCommand: AsyncParsableCommand {
     // Check the paths first, so that a wrong one does not waste a long run.
     if let output { try makeFolder(output) }
     let trace = try openTrace()
+    for plugin in plugins { try endingOnError { try Supervisor.check(path: plugin) } }
     let interrupt = InterruptPipe()
     defer { interrupt.close() }
     var reports: [ConformanceReport] = []
     for plugin in plugins {
-      do {
-        reports.append(try test(plugin, checks, trace, interrupt))
-      } catch {
-        Terminal.complain("error: \(error)")
-        throw ExitCode(1)
-      }
+      reports.append(try endingOnError { try test(plugin, checks, trace, interrupt) })
       if format == .text { Terminal.emitColoured(format.text(reports.suffix(1), isColoured: Terminal.showsColours)) }
       if interrupt.wasRaised { break }
     }
@@ -153,6 +150,16 @@ struct ConformCommand: AsyncParsableCommand {
     if reports.contains(where: \.hasHarnessErrors) { throw ExitCode(3) }
     if reports.contains(where: { !$0.isGood(warningsCount: werror) }) { throw ExitCode(1) }
     if interrupt.wasRaised { throw ExitCode(1) }
+  }
+
+  /// Shows an error and ends the command: with status 2 if an argument is wrong, and else with 3, because the harness failed.
+  private func endingOnError<Value>(_ body: () throws -> Value) throws -> Value {
+    do { return try body() } catch let error as ValidationError {
+      throw error
+    } catch {
+      Terminal.complain("error: \(error)")
+      throw ExitCode((error as? ConformanceError)?.cause == .path ? 2 : 3)
+    }
   }
 
   private func openTrace() throws -> TraceWriter? {
@@ -191,14 +198,10 @@ struct ConformCommand: AsyncParsableCommand {
     }
     let interrupt = InterruptPipe()
     defer { interrupt.close() }
-    let found: FuzzReproduction
-    do {
-      found = try FuzzReproduction(of: one, keeping: places, supervisor(plugins[0], seed: one.seed, nil, interrupt)) { count in
+    let found = try endingOnError {
+      try FuzzReproduction(of: one, keeping: places, supervisor(plugins[0], seed: one.seed, nil, interrupt)) { count in
         if Terminal.isInteractive { Terminal.progress("case \(one.name) with \(count) ingredients") }
       }
-    } catch let error as ConformanceError {
-      Terminal.complain("error: \(error)")
-      throw ExitCode(1)
     }
     if Terminal.isInteractive { Terminal.progress("") }
     Terminal.emit(format == .json ? found.json : found.text)
@@ -212,12 +215,12 @@ struct ConformCommand: AsyncParsableCommand {
     let supervisor = try supervisor(plugin, seed: seed, trace, interrupt)
     let progress = ConformProgress(plugin: plugin, total: checks.count)
     let start = ContinuousClock.now
-    let outcomes = try supervisor.run(checks) { progress.note($0, $1) }
+    let (outcomes, isPlugin) = try supervisor.run(checks) { progress.note($0, $1) }
     progress.end()
     return ConformanceReport(
       plugin: plugin, outcomes: outcomes, duration: .now - start,
       lookedAt: check.isEmpty ? level : checks.map(\.level).max() ?? 0, isPartial: !check.isEmpty,
-      warningsCount: werror, isolation: isolation)
+      warningsCount: werror, isolation: isolation, isPlugin: isPlugin)
   }
 
   /// The configuration as JSON text. The file may be YAML or JSON.

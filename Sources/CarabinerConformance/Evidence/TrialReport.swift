@@ -13,6 +13,8 @@ enum TrialReport {
     var skip: String?
     /// Whether it was skipped because no instance could be created.
     var hasNoInstance = false
+    /// Why the file is not a plugin, although it is a shared object.
+    var foreignReason: String?
     /// The failure of the harness, if there was one.
     var failure: String?
     var isComplete = false
@@ -28,6 +30,7 @@ enum TrialReport {
   static func write(_ contents: Contents, nonce: String) {
     var text = contents.findings.map { line(nonce, "finding", $0.json) }.joined()
     if let skip = contents.skip { text += line(nonce, contents.hasNoInstance ? "noInstance" : "skip", .string(skip)) }
+    if let reason = contents.foreignReason { text += line(nonce, "foreign", .string(reason)) }
     if let failure = contents.failure { text += line(nonce, "failure", .string(failure)) }
     text += line(nonce, "end", .number(JSONNumber(contents.findings.count)))
     let bytes = Array(text.utf8)
@@ -52,6 +55,7 @@ enum TrialReport {
       if let finding = json["finding"].flatMap(Finding.init) { contents.findings.append(finding) }
       if let skip = json["skip"]?.string { contents.skip = skip }
       if let skip = json["noInstance"]?.string { (contents.skip, contents.hasNoInstance) = (skip, true) }
+      if let reason = json["foreign"]?.string { contents.foreignReason = reason }
       if let failure = json["failure"]?.string { contents.failure = failure }
       if let count = json["end"]?.int { contents.isComplete = count == contents.findings.count }
     }

@@ -13,10 +13,12 @@ package struct ConformanceReport: Sendable {
   package let warningsCount: Bool
   /// Where the plugin ran, in checks that can run it in a worker.
   package let isolation: TrialIsolation
+  /// Whether the file is a plugin. If it is not, the only outcome gives the reason.
+  package let isPlugin: Bool
 
   package init(
     plugin: String, outcomes: [CheckOutcome], duration: Duration, lookedAt: Int, isPartial: Bool = false,
-    warningsCount: Bool = false, isolation: TrialIsolation = .inProcess
+    warningsCount: Bool = false, isolation: TrialIsolation = .inProcess, isPlugin: Bool = true
   ) {
     self.plugin = plugin
     self.outcomes = outcomes
@@ -25,6 +27,7 @@ package struct ConformanceReport: Sendable {
     self.isPartial = isPartial
     self.warningsCount = warningsCount
     self.isolation = isolation
+    self.isPlugin = isPlugin
   }
 
   /// The check whose findings are refused system calls, whichever check was running.
@@ -86,6 +89,7 @@ package struct ConformanceReport: Sendable {
       "isolation": .string(isolation.rawValue),
     ]
     if isPartial { members["partial"] = true }
+    if !isPlugin { members["isPlugin"] = false }
     if let untestedReason { members["untested"] = .string(untestedReason) }
     if isolation == .worker { members["conformsInWorker"] = .bool(!hasRefusedCalls && level == lookedAt) }
     members["checks"] = .array(

@@ -9,8 +9,18 @@ package struct ConformanceText: Sendable {
 
   /// All findings, then the sums and the level.
   package func text(_ report: ConformanceReport) -> String {
+    if !report.isPlugin, let outcome = report.outcomes.first {
+      let reason = outcome.findings.map(\.message).joined(separator: "; ")
+      return plain(
+        "\(report.plugin): not a plugin: \(reason); `carabiner conform --explain \(outcome.check.id)` explains the rule")
+    }
     var lines: [String] = []
     for outcome in report.outcomes where outcome.status != .pass {
+      let equal = equal(to: outcome, report)
+      if equal.count > 1 {
+        if equal.first == outcome.check.id { lines.append(group(equal, outcome.status)) }
+        continue
+      }
       if case .untested = outcome.status, outcome.findings.isEmpty { continue }
       if case .skip = outcome.status, !outcome.findings.isEmpty || outcome.status.detail.isEmpty { continue }
       lines.append("\(word(outcome.status)) \(plain("\(outcome.check.id) \(outcome.check.title)\(detail(outcome.status))"))")
@@ -29,6 +39,26 @@ package struct ConformanceText: Sendable {
     }
     return lines.joined(separator: "\n")
   }
+
+  /// The checks that were skipped, or that failed because of the harness, for the same reason as this one.
+  private func equal(to outcome: CheckOutcome, _ report: ConformanceReport) -> [String] {
+    switch outcome.status {
+    case .skip, .harnessError:
+      guard outcome.findings.isEmpty, !outcome.status.detail.isEmpty else { return [] }
+      return report.outcomes.filter { $0.findings.isEmpty && $0.status == outcome.status }.map(\.check.id)
+    case .pass, .warn, .fail, .untested, .crash, .timeout: return []
+    }
+  }
+
+  /// One line for checks without a result for the same reason.
+  private func group(_ checks: [String], _ status: CheckOutcome.Status) -> String {
+    let names = checks.prefix(Self.maximumNames).joined(separator: ", ")
+    let more = checks.count > Self.maximumNames ? ", …" : ""
+    return "\(word(status)) \(plain("\(checks.count) checks\(detail(status)) (\(names)\(more))"))"
+  }
+
+  /// How many checks a group names.
+  private static let maximumNames = 8
 
   private func plain(_ text: String) -> String { PrintableText.escaping(text, keepsLines: true) }
 

@@ -59,16 +59,19 @@ package struct Supervisor: Sendable {
     self.options = options
   }
 
-  /// Runs the checks and returns their outcomes in the order of the checks.
+  /// Runs the checks and returns their outcomes in the order of the checks. If the file is not a plugin, there is only one outcome,
+  /// with the reason.
   ///
   /// - Parameter progress: Called when a check begins and when it has ended, on any thread.
   /// - Throws: ``ConformanceError`` if the plugin cannot be copied; an error of the system if no private folder can be made.
   package func run(
     _ checks: [Check], progress: @escaping @Sendable (Check, CheckOutcome?) -> Void = { _, _ in }
-  ) throws -> [CheckOutcome] {
+  ) throws -> (outcomes: [CheckOutcome], isPlugin: Bool) {
     let staging = try ScratchFolder(for: .reading)
     let copy = "\(staging.path)/plugin.so"
     try Self.copy(plugin, to: copy)
+    let first = run(.wholeSharedObject, copy, options.trial)
+    if let foreign = Self.foreign(first) { return ([foreign], false) }
     let next = Atomic(0)
     let outcomes = Mutex<[CheckOutcome?]>(Array(repeating: nil, count: checks.count))
     let group = DispatchGroup()
@@ -81,21 +84,33 @@ package struct Supervisor: Sendable {
           guard index < checks.count, !isStopped else { return }
           progress(checks[index], nil)
           let check = checks[index]
-          let outcome = check.isFuzzing ? FuzzRun(self, check, copy).outcome() : run(check, copy, options.trial).outcome
+          let outcome =
+            check.isFuzzing
+            ? FuzzRun(self, check, copy).outcome()
+            : check.id == first.outcome.check.id ? first.outcome : run(check, copy, options.trial).outcome
           outcomes.withLock { $0[index] = outcome }
           progress(checks[index], outcome)
         }
       }
     }
     group.wait()
-    return Self.attributed(
-      outcomes.withLock { outcomes in
-        zip(checks, outcomes).map { check, outcome in
-          outcome
-            ?? CheckOutcome(
-              check: check, status: .skip(CheckOutcome.Status.stoppedReason), findings: [], duration: .zero, output: "")
-        }
-      })
+    let all = outcomes.withLock { outcomes in
+      zip(checks, outcomes).map { check, outcome in
+        outcome
+          ?? CheckOutcome(
+            check: check, status: .skip(CheckOutcome.Status.stoppedReason), findings: [], duration: .zero, output: "")
+      }
+    }
+    return (Self.attributed(all), true)
+  }
+
+  /// The outcome of a file that is not a plugin, by the outcome of the first check; nil if the file may be one.
+  private static func foreign(_ first: Ended) -> CheckOutcome? {
+    if first.outcome.status == .fail { return first.outcome }
+    guard let reason = first.foreignReason else { return nil }
+    let check = Check.noteAndRegistration
+    return CheckOutcome(
+      check: check, status: .fail, findings: [Finding(check.id, .failure, reason)], duration: first.outcome.duration, output: "")
   }
 
   var isStopped: Bool {
@@ -104,17 +119,23 @@ package struct Supervisor: Sendable {
     return unsafe poll(&waited, 1, 0) > 0
   }
 
+  /// Checks that a path names a regular file that can be read.
+  package static func check(path: String) throws(ConformanceError) {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0, unsafe access(path, R_OK) == 0 else {
+      let reason = unsafe String(cString: strerror(errno))
+      throw ConformanceError(message: "\(path) cannot be read: \(reason); name the plugin's .so", cause: .path)
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw ConformanceError(message: "\(path) is not a regular file; name the plugin's .so", cause: .path)
+    }
+  }
+
   /// Copies the plugin, so that the original may change during the test.
   ///
   /// - Throws: ``ConformanceError`` if it is not a regular file or cannot be copied.
   static func copy(_ path: String, to target: String) throws {
-    var status = stat()
-    guard unsafe stat(path, &status) == 0 else {
-      throw ConformanceError(message: unsafe "\(path) cannot be read: \(String(cString: strerror(errno)))")
-    }
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      throw ConformanceError(message: "\(path) is not a regular file; name the plugin's .so")
-    }
+    try check(path: path)
     do {
       try FileManager.default.copyItem(atPath: URL(filePath: path).resolvingSymlinksInPath().path, toPath: target)
       try FileManager.default.setAttributes([.posixPermissions: 0o550], ofItemAtPath: target)
@@ -130,6 +151,8 @@ package struct Supervisor: Sendable {
   struct Ended {
     let outcome: CheckOutcome
     var step = ""
+    /// Why the file is not a plugin, although it is a shared object; nil if it may be one.
+    var foreignReason: String?
   }
 
   func run(_ check: Check, _ copy: String, _ trial: TrialOptions) -> Ended {
@@ -167,7 +190,9 @@ package struct Supervisor: Sendable {
       if ended.leftovers > 0 {
         findings.append(Finding("PR01", .failure, "it left \(ended.leftovers) running processes"))
       }
-      return outcome(status(check, ended, contents, findings, record), findings, output, step: record.step)
+      var end = outcome(status(check, ended, contents, findings, record), findings, output, step: record.step)
+      end.foreignReason = contents.foreignReason
+      return end
     } catch {
       return outcome(.harnessError("\(error)"))
     }

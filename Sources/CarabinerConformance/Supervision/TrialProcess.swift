@@ -82,7 +82,7 @@ package enum TrialProcess {
     }
     let notes = TrialNotes(check: check.id)
     do {
-      try examine(check, notes, &order)
+      contents.foreignReason = try examine(check, notes, &order)
     } catch let skip as TrialNotes.Skip {
       contents.skip = skip.reason
       contents.hasNoInstance = skip.hasNoInstance
@@ -106,8 +106,12 @@ package enum TrialProcess {
     if let skip = skips.first, skips.count == interceptors.count { throw skip }
   }
 
-  private static func examine(_ check: Check, _ notes: TrialNotes, _ order: inout Order) throws {
+  /// Runs a check.
+  ///
+  /// - Returns: Why the file is not a plugin, for the first check; nil if it may be one.
+  private static func examine(_ check: Check, _ notes: TrialNotes, _ order: inout Order) throws -> String? {
     let bytes = try BoundedFile.bytes(at: order.plugin, maximumBytes: Self.maximumPluginBytes)
+    let foreignReason = check.id == Check.wholeSharedObject.id ? Check.foreignReason(bytes, order.plugin) : nil
     if let image = try? ELFImage(bytes), let note = try? PluginNote(of: image, path: order.plugin) {
       order.options.capabilities.formUnion(note.capabilities)
       // The Swift libraries are loaded first, as in a host. If one is missing, LD03 reports it.
@@ -127,5 +131,6 @@ package enum TrialProcess {
       let library = try loading.library()
       try examineEach(loading.interceptors(of: library), body)
     }
+    return foreignReason
   }
 }

@@ -73,10 +73,97 @@ struct ConformCommandTests {
   }
 
   @Test(
+    "a path that names no file is a usage error, and no other plugin is tested",
+    arguments: [("folder", "not a regular file"), ("fifo", "not a regular file"), ("missing", "cannot be read")])
+  func noFile(_ kind: String, _ reason: String) async throws {
+    let folder = try FixturePlugin.Folder()
+    let path = folder.file("plugin.so").path
+    switch kind {
+    case "folder": try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    case "fifo": #expect(unsafe mkfifo(path, 0o600) == 0)
+    default: break
+    }
+    for arguments in [["--check", "LD01", "/etc/hostname", path], ["--reproduce", "1:1", path]] {
+      let run = try await CommandRun(["conform"] + arguments)
+      #expect(run.status == 2)
+      #expect(
+        run.output.isEmpty && run.errors.contains("error: \(path)") && run.errors.contains(reason), "\(run.output)\(run.errors)")
+    }
+  }
+
+  @Test(
+    "a private folder that another user could replace is a failure of the harness, and a wrong file of an option is one of usage")
+  func brokenHarness() async throws {
+    let folder = try FixturePlugin.Folder()
+    let plugin = try await sound(into: folder)
+    let open = folder.file("open").path
+    try FileManager.default.createDirectory(atPath: open, withIntermediateDirectories: false)
+    #expect(unsafe chmod(open, 0o777) == 0)
+    for arguments in [["--check", "LD01"], ["--reproduce", "1:1"]] {
+      let run = try await CommandRun(["conform"] + arguments + [plugin], environment: ["XDG_RUNTIME_DIR": open])
+      #expect(run.status == 3, "\(run.output)\(run.errors)")
+      #expect(run.errors.contains("no private folder can be made in \(open)"), "\(run.errors)")
+    }
+    let usage = try await CommandRun(["conform", "--check", "LD01", "--config", folder.file("none.json").path, plugin])
+    #expect(usage.status == 2, "\(usage.errors)")
+  }
+
+  @Test("a file that is not a plugin is one line and one result in all formats")
+  func oneLine() async throws {
+    let folder = try FixturePlugin.Folder()
+    let text = folder.file("text.so").path
+    try Data("hello".utf8).write(to: URL(filePath: text))
+    let library = folder.file("library.so").path
+    try Data("int number(void) { return 7; }".utf8).write(to: folder.file("library.c"))
+    let built = try await ToolRun(
+      URL(filePath: "/usr/bin/cc"), ["-shared", "-fPIC", "-o", library, folder.file("library.c").path])
+    #expect(built.status == 0, "\(built.errors)")
+    for (path, rule, reason) in [(text, "LD01", "not an ELF file"), (library, "LD02", "exports no function crb_entry_v1")] {
+      let reports = folder.file("reports").path
+      let run = try await CommandRun(["conform", "--output", reports, path])
+      #expect(run.status == 1)
+      let lines = run.output.split(separator: "\n")
+      #expect(lines.count == 1 && lines[0].hasPrefix("\(path): not a plugin: ") && lines[0].contains(reason), "\(run.output)")
+      let json = try JSONValue(parsing: String(contentsOfFile: "\(reports)/report.json", encoding: .utf8))["plugins"]?[0]
+      #expect(json?["isPlugin"] == false && json?["level"] == 0)
+      #expect(json?["checks"]?.array?.map { $0["id"]?.string } == [rule])
+      let junit = try String(contentsOfFile: "\(reports)/junit.xml", encoding: .utf8)
+      #expect(junit.contains("tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\"") && junit.contains(reason), "\(junit)")
+      let sarif = try JSONValue(parsing: String(contentsOfFile: "\(reports)/report.sarif", encoding: .utf8))["runs"]?[0]?[
+        "results"]
+      #expect(sarif?.array?.map { $0["ruleId"]?.string } == [rule])
+    }
+  }
+
+  @Test("checks that are skipped for the same reason are one line")
+  func equalReasons() async throws {
+    let folder = try FixturePlugin.Folder()
+    let plugin = folder.file("plugin.so").path
+    // A plugin with a note, whose author forgot to export the entry function.
+    try Data(
+      "#include <carabiner.h>\n#undef CRB_EXPORT\n#define CRB_EXPORT __attribute__((visibility(\"hidden\"), used))\n#include \"sound.h\"\n"
+        .utf8
+    )
+    .write(to: folder.file("plugin.c"))
+    let root = Repository.root.path
+    let built = try await ToolRun(
+      URL(filePath: "/usr/bin/cc"),
+      [
+        "-std=gnu11", "-shared", "-fPIC", "-fvisibility=hidden", "-I\(root)/Sources/CCarabiner/include",
+        "-I\(root)/Tests/Fixtures/Plugins/bad", "-o", plugin, folder.file("plugin.c").path,
+      ])
+    #expect(built.status == 0, "\(built.errors)")
+    let run = try await CommandRun(["conform", "--check", "SY01,SE", plugin])
+    #expect(run.status == 1)
+    let skipped = run.output.split(separator: "\n").filter { $0.hasPrefix("SKIP") }
+    #expect(skipped.count == 1, "\(run.output)")
+    #expect(skipped.first?.contains("checks: it does not export crb_entry_v1; see SY01 (SE01, SE02, ") == true, "\(skipped)")
+  }
+
+  @Test(
     "a file that is not a plugin is refused, each with its reason",
     arguments: [
-      ("folder", "not a regular file"), ("text", "not an ELF"), ("fifo", "not a regular file"), ("missing", "cannot be read"),
-      ("empty", "not an ELF"), ("32-bit", "not a 64-bit"), ("another machine", "ELF machine"),
+      ("text", "not an ELF"), ("empty", "not an ELF"), ("32-bit", "not a 64-bit"), ("another machine", "ELF machine"),
       ("a program", "not a shared object"),
       ("cut short", "the file is cut short"), ("cut very short", "the file is cut short"),
     ])
@@ -84,11 +171,8 @@ struct ConformCommandTests {
     let folder = try FixturePlugin.Folder()
     let path = folder.file("plugin.so").path
     switch kind {
-    case "folder": try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
     case "text": try Data("hello".utf8).write(to: URL(filePath: path))
     case "empty": try Data().write(to: URL(filePath: path))
-    case "fifo": #expect(unsafe mkfifo(path, 0o600) == 0)
-    case "missing": break
     default:
       var bytes = try Data(contentsOf: URL(filePath: try await sound(into: folder)))
       switch kind {

@@ -38,6 +38,16 @@ extension Check {
 }
 
 extension Check {
+  /// Why a whole shared object is not a plugin, whatever is wrong with it: it has neither a note nor an entry function.
+  static func foreignReason(_ bytes: [UInt8], _ path: String) -> String? {
+    guard let object = try? SharedObject(bytes), (try? PluginNote(of: object.image, path: path)) == nil,
+      !object.symbols.contains(where: { $0.isDefined && isEntry($0.name) })
+    else { return nil }
+    return "it has no valid note .note.crb and exports no function crb_entry_v1"
+  }
+}
+
+extension Check {
   static let noteAndRegistration = Check(
     "LD02", level: 1, "has a note that agrees with its registration",
     page: Page(

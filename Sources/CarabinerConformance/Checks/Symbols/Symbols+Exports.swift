@@ -39,7 +39,7 @@ extension Check {
           + (others.count > 8 ? ", …" : ""))
     })
 
-  private static func isEntry(_ name: String) -> Bool {
+  static func isEntry(_ name: String) -> Bool {
     name.hasPrefix("crb_entry_v") && name.utf8.dropFirst(11).allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
   }
 
