@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "stack.h"
 #include "test_host.h"
 #include "touches.h"
 
@@ -81,7 +82,6 @@ static int is_in_arena(const uint8_t *address) {
 /* Notes an access to a region and then allows it, so that one fault does not hide the next.  After any other fault the default action
  * is restored: the instruction faults again and the process dies. */
 static void on_fault(int signal, siginfo_t *info, void *context) {
-  (void)context;
   uint8_t *address = info->si_addr;
   uint32_t limit = atomic_load(&used);
   for (uint32_t number = 0; number < limit; number++) {
@@ -111,6 +111,8 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
     CTestHost_reportTouch(CTESTHOST_LATE, CTESTHOST_REMOVED, 0);
     if (mprotect((void *)((uintptr_t)address / page * page), page, PROT_READ | PROT_WRITE) == 0) return;
   }
+  /* A signal that was sent does not occur again, so the process goes on. */
+  if (info->si_code > 0) CTestHost_noteStack(signal, context);
   struct sigaction plain;
   memset(&plain, 0, sizeof plain);
   plain.sa_handler = SIG_DFL;

@@ -55,10 +55,38 @@ struct CTestHost_trace {
   struct CTestHost_event events[CTESTHOST_EVENTS];
 };
 
+/* ---------------------------------------------------------------------------------------------------------------------
+ * The stack of the thread that ended the process, after the trace in the same memory
+ * ------------------------------------------------------------------------------------------------------------------- */
+
+#define CTESTHOST_LIBRARY_MAX 240
+#define CTESTHOST_FRAMES 32 /* the number of frames that are kept, the innermost ones */
+
+struct CTestHost_frame {
+  uint64_t offset; /* of an instruction, or of the last byte of a call, from where the library is loaded; an address without a library */
+  char library[CTESTHOST_LIBRARY_MAX]; /* its path as the dynamic linker knows it; empty for the program, "?" for none */
+};
+
+struct CTestHost_stack {
+  uint32_t signal; /* 0: there is no stack */
+  uint32_t count;
+  struct CTestHost_frame frames[CTESTHOST_FRAMES];
+};
+
 struct CTestHost_memory {
   struct CTestHost_record record;
   struct CTestHost_trace trace;
+  struct CTestHost_stack stack;
 };
+
+/* From now on, a fatal signal of this process, but not of its copies, writes the stack of its thread to this record.  The signal then
+ * takes its usual course. */
+void CTestHost_keepStack(struct CTestHost_record *record);
+/* The signal of the stack in a record, 0 for none; and how many frames it has, at most CTESTHOST_FRAMES. */
+int CTestHost_stackSignal(const struct CTestHost_record *record);
+size_t CTestHost_frameCount(const struct CTestHost_record *record);
+/* Frame n of the stack, the innermost first.  `n` is below CTESTHOST_FRAMES. */
+struct CTestHost_frame CTestHost_frameAt(const struct CTestHost_record *record, size_t n);
 
 /* Begins to keep events after this record. */
 void CTestHost_openTrace(struct CTestHost_record *record);
@@ -114,7 +142,7 @@ size_t CTestHost_takeTouches(struct CTestHost_touch *out, size_t capacity);
  * The end of the process
  * ------------------------------------------------------------------------------------------------------------------- */
 
-/* Makes SIGABRT write the stack of the thread it reaches to `descriptor` before the process ends by it. */
+/* Makes SIGABRT write the stack of the thread it reaches to `descriptor`, unless a record keeps it, before the process ends by it. */
 void CTestHost_traceOnAbort(int descriptor);
 
 /* ---------------------------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ struct ConformTrialCommand: ParsableCommand {
   @Option var first = 0
   @Option var count = 0
   @Option var keep: [Int] = []
+  @Option var instruction: [UInt64] = []
   @Flag var keepNone = false
   @Flag var traced = false
   @Flag var impatient = false
@@ -36,7 +37,8 @@ struct ConformTrialCommand: ParsableCommand {
     options.isImpatient = impatient
     options.isolation = isolation
     options.confinement = confine
-    TrialProcess.run(
-      .init(check: check, plugin: plugin, options: options, parent: parent, confinement: confine), in: folder)
+    var order = TrialProcess.Order(check: check, plugin: plugin, options: options, parent: parent, confinement: confine)
+    order.instructions = instruction
+    TrialProcess.run(order, in: folder)
   }
 }

@@ -20,6 +20,8 @@ package struct CheckOutcome: Sendable, Hashable {
   package let duration: Duration
   /// The end of what the plugin wrote to standard output and error.
   package let output: String
+  /// The stack on which the process ended, the innermost frame first; empty if it did not end so, or left none.
+  package var stack: [StackFrame] = []
 
   package static func == (left: CheckOutcome, right: CheckOutcome) -> Bool {
     left.check.id == right.check.id && left.status == right.status && left.findings == right.findings

@@ -105,12 +105,14 @@ package struct ConformanceReport: Sendable {
 
 extension CheckOutcome {
   var json: JSONValue {
-    [
+    var members: JSONObject = [
       "id": .string(check.id), "level": .number(JSONNumber(check.level)), "title": .string(check.title),
       "status": .string(status.name), "detail": .string(status.detail),
       "milliseconds": .number(JSONNumber(duration.milliseconds)), "findings": .array(findings.map(\.json)),
       "output": .string(output),
     ]
+    if !stack.isEmpty { members["stack"] = .array(stack.map(\.json)) }
+    return .object(members)
   }
 }
 

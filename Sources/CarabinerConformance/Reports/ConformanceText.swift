@@ -27,6 +27,7 @@ package struct ConformanceText: Sendable {
       for finding in outcome.findings {
         lines.append(plain("        \(finding.message)\(finding.place.isEmpty ? "" : " (\(finding.place))")"))
       }
+      lines += outcome.stack.map { plain("        at \($0.text)") }
       if case .crash = outcome.status { lines += output(outcome) }
       if case .timeout = outcome.status { lines += output(outcome) }
     }

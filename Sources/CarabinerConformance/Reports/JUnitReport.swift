@@ -24,13 +24,16 @@ package enum JUnitReport {
       + "time=\"\(seconds(outcome.duration))\""
     var inner: [String] = []
     let findings = outcome.findings.map { "\($0.message)\($0.place.isEmpty ? "" : " (\($0.place))")" }
-    let message = escaped(([outcome.status.detail] + findings).filter { !$0.isEmpty }.joined(separator: "\n"))
+    let stack = outcome.stack.map { "at \($0.text)" }
+    let message = escaped(([outcome.status.detail] + stack + findings).filter { !$0.isEmpty }.joined(separator: "\n"))
+    let end = ([outcome.status.detail] + outcome.stack.filter(\.isOfPlugin).prefix(1).map { "at \($0.text)" })
+      .joined(separator: " ")
     switch outcome.status {
     case .skip(let reason): inner.append("      <skipped message=\"\(escaped(reason))\"/>")
     case .harnessError(let reason), .untested(let reason): inner.append("      <error message=\"\(escaped(reason))\"/>")
     case _ where outcome.isFailure(warningsCount: report.warningsCount):
       inner.append(
-        "      <failure type=\"\(outcome.status.name)\" message=\"\(escaped(findings.first ?? outcome.status.detail))\">\(message)</failure>"
+        "      <failure type=\"\(outcome.status.name)\" message=\"\(escaped(findings.first ?? end))\">\(message)</failure>"
       )
     case .warn: inner.append("      <system-out>\(message)</system-out>")
     default: break

@@ -24,14 +24,19 @@ package enum SARIFReport {
   }
 
   private static func results(of outcome: CheckOutcome, _ report: ConformanceReport) -> [JSONValue] {
-    func result(_ level: String, _ message: String) -> JSONValue {
-      [
+    func result(_ level: String, _ message: String, _ stack: [StackFrame] = []) -> JSONValue {
+      var result: JSONObject = [
         "ruleId": .string(outcome.check.id), "level": .string(level), "message": ["text": .string(message)],
         // Code scanning refuses a result without a line, and a plugin's file has none.
         "locations": .array([
-          ["physicalLocation": ["artifactLocation": ["uri": .string(report.plugin)], "region": ["startLine": 1]]]
+          stack.lazy.compactMap(location(of:)).first
+            ?? ["physicalLocation": ["artifactLocation": ["uri": .string(report.plugin)], "region": ["startLine": 1]]]
         ]),
       ]
+      if !stack.isEmpty {
+        result["stacks"] = .array([["message": ["text": .string(outcome.status.detail)], "frames": .array(stack.map(frame))]])
+      }
+      return .object(result)
     }
     var results = outcome.findings.map { finding in
       result(
@@ -39,9 +44,41 @@ package enum SARIFReport {
         finding.place.isEmpty ? finding.message : "\(finding.message) (\(finding.place))")
     }
     switch outcome.status {
-    case .crash, .timeout: results.append(result("error", "\(outcome.status.name): \(outcome.status.detail)"))
+    case .crash, .timeout:
+      results.append(result("error", "\(outcome.status.name): \(outcome.status.detail)", outcome.stack))
     default: break
     }
     return results
+  }
+
+  /// The place of a frame in the source; nil without debug information.
+  private static func location(of frame: StackFrame) -> JSONValue? {
+    guard let file = frame.file, let line = frame.line else { return nil }
+    let place: JSONValue = [
+      "artifactLocation": ["uri": .string(uri(file))], "region": ["startLine": .number(JSONNumber(line))],
+    ]
+    guard let function = frame.function else { return ["physicalLocation": place] }
+    return ["physicalLocation": place, "logicalLocations": .array([["fullyQualifiedName": .string(function)]])]
+  }
+
+  private static func frame(_ frame: StackFrame) -> JSONValue {
+    var location = location(of: frame)?.object ?? JSONObject()
+    location["message"] = ["text": .string(frame.text)]
+    return ["module": .string(frame.library), "location": .object(location)]
+  }
+
+  /// A path as a URI: relative to the folder of the run, or absolute.
+  private static func uri(_ path: String) -> String {
+    let isPlain: (UInt8) -> Bool = { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+        true
+      default: "/-._~".utf8.contains(byte)
+      }
+    }
+    let text = path.utf8.map {
+      isPlain($0) ? String(UnicodeScalar($0)) : "%" + (String(Int($0) + 256, radix: 16, uppercase: true).suffix(2))
+    }
+    return (path.hasPrefix("/") ? "file://" : "") + text.joined()
   }
 }

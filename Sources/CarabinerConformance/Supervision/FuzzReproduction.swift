@@ -65,6 +65,7 @@ package struct FuzzReproduction: Sendable {
     for (place, part) in `case`.parts.enumerated() { lines.append("  \(place + 1)  \(part)") }
     if isBroken {
       lines.append("it ends with \(outcome.status.name)\(outcome.status.detail.isEmpty ? "" : ": \(outcome.status.detail)")")
+      lines += outcome.stack.map { "  at \($0.text)" }
       lines += outcome.findings.map { "  \($0.check): \($0.message)\($0.place.isEmpty ? "" : " [\($0.place)]")" }
       lines.append(enough.isEmpty ? "none of it is needed: the exchange alone is enough" : "these are enough:")
       lines += enough.map { "  \($0 + 1)  \(`case`.parts[$0])" }
@@ -76,11 +77,12 @@ package struct FuzzReproduction: Sendable {
 
   /// The reproduction as JSON.
   package var json: String {
-    let value: JSONValue = [
+    var value: JSONObject = [
       "case": .string(`case`.name), "exchanges": .string(`case`.base), "ingredients": .array(`case`.parts.map(JSONValue.string)),
       "status": .string(outcome.status.name), "detail": .string(outcome.status.detail),
       "findings": .array(outcome.findings.map(\.json)), "enough": .array(enough.map { .number(JSONNumber($0 + 1)) }),
     ]
-    return String(decoding: value.serialized(pretty: true), as: UTF8.self)
+    if !outcome.stack.isEmpty { value["stack"] = .array(outcome.stack.map(\.json)) }
+    return String(decoding: JSONValue.object(value).serialized(pretty: true), as: UTF8.self)
   }
 }

@@ -51,7 +51,8 @@ struct FuzzRun {
       }
     }
     return CheckOutcome(
-      check: check, status: worst.status, findings: grouped(findings), duration: .now - start, output: worst.output)
+      check: check, status: worst.status, findings: grouped(findings), duration: .now - start, output: worst.output,
+      stack: worst.stack)
   }
 
   /// One finding for each rule and message, with its first case. A finding of another check becomes one of this check, because only

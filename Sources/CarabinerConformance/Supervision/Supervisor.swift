@@ -51,6 +51,7 @@ package struct Supervisor: Sendable {
 
   let plugin: String
   let options: Options
+  let sources = KnownSources()
   private let unended = Count()
   private let unresumed = Count()
 
@@ -149,7 +150,7 @@ package struct Supervisor: Sendable {
 
   /// The outcome of a check, and its last step.
   struct Ended {
-    let outcome: CheckOutcome
+    var outcome: CheckOutcome
     var step = ""
     /// Why the file is not a plugin, although it is a shared object; nil if it may be one.
     var foreignReason: String?
@@ -165,21 +166,8 @@ package struct Supervisor: Sendable {
         step: step)
     }
     do {
-      let folder = try ScratchFolder(for: .writing)
-      let nonce = String(UInt64.random(in: 0...(.max)), radix: 16) + String(UInt64.random(in: 0...(.max)), radix: 16)
-      guard let record = ChildStatusRecord(nonce: nonce) else { return outcome(.harnessError("no shared memory can be made")) }
-      var settings = WatchedProcess.Settings(environment: environment(folder.path))
-      settings.directory = folder.path
-      settings.hasReport = true
-      settings.shared = record.descriptor
-      settings.stop = options.stop
-      settings.abortGrace = Self.abortGrace
-      settings.lastOutput = Self.maximumOutput
-      settings.maximumProcesses = Self.maximumProcesses
-      let ended = try WatchedProcess.run(
-        "/proc/self/exe", options.childArguments + arguments(check, copy, folder.path, trial), settings,
-        timeout: timeLimit(of: check))
-      let contents = TrialReport.read(ended.report, nonce: nonce)
+      let child = try child(check, copy, trial, limit: timeLimit(of: check))
+      let (ended, record, contents) = (child.ended, child.record, child.contents)
       options.trace?.add(record.events, of: check.id, plugin)
       let output = Self.tail(ended.output + ended.errors)
       var findings = contents.findings
@@ -192,10 +180,44 @@ package struct Supervisor: Sendable {
       }
       var end = outcome(status(check, ended, contents, findings, record), findings, output, step: record.step)
       end.foreignReason = contents.foreignReason
+      end.outcome.stack = stack(of: child, copy)
       return end
     } catch {
       return outcome(.harnessError("\(error)"))
     }
+  }
+
+  /// A child that has ended.
+  struct Child {
+    let ended: WatchedProcess.Outcome
+    let record: ChildStatusRecord
+    let contents: TrialReport.Contents
+    /// Its folder, which is removed.
+    let folder: String
+  }
+
+  /// Runs a child to its end.
+  ///
+  /// - Parameter more: Further arguments.
+  func child(
+    _ check: Check, _ copy: String, _ trial: TrialOptions, _ more: [String] = [], limit: Duration
+  ) throws -> Child {
+    let folder = try ScratchFolder(for: .writing)
+    let nonce = String(UInt64.random(in: 0...(.max)), radix: 16) + String(UInt64.random(in: 0...(.max)), radix: 16)
+    guard let record = ChildStatusRecord(nonce: nonce) else {
+      throw ConformanceError(message: "no shared memory can be made")
+    }
+    var settings = WatchedProcess.Settings(environment: environment(folder.path))
+    settings.directory = folder.path
+    settings.hasReport = true
+    settings.shared = record.descriptor
+    settings.stop = options.stop
+    settings.abortGrace = Self.abortGrace
+    settings.lastOutput = Self.maximumOutput
+    settings.maximumProcesses = Self.maximumProcesses
+    let ended = try WatchedProcess.run(
+      "/proc/self/exe", options.childArguments + arguments(check, copy, folder.path, trial) + more, settings, timeout: limit)
+    return Child(ended: ended, record: record, contents: TrialReport.read(ended.report, nonce: nonce), folder: folder.path)
   }
 
   private func timeLimit(of check: Check) -> Duration {

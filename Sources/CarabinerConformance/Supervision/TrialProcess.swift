@@ -15,6 +15,8 @@ package enum TrialProcess {
     /// The supervisor's process; this one ends with it.
     package let parent: Int32
     package let confinement: Confinement
+    /// Offsets of instructions of the plugin whose sources are wanted. Then no code of the plugin runs.
+    package var instructions: [UInt64] = []
 
     package init(check: String, plugin: String, options: TrialOptions, parent: Int32, confinement: Confinement) {
       self.check = check
@@ -41,7 +43,12 @@ package enum TrialProcess {
       TrialReport.write(contents, nonce: nonce)
       _exit(0)
     }
+    if !order.instructions.isEmpty {
+      TrialReport.write(sources(of: order), nonce: nonce)
+      _exit(0)
+    }
     CTestHost_catchTouches()
+    unsafe CTestHost_keepStack(FlightRecord.shared)
     if order.options.isImpatient { TestHost.current.state.withLock { $0.abandonedHooks = 1 } }
     if order.options.isTraced { unsafe CTestHost_openTrace(FlightRecord.shared) }
     var order = order
@@ -71,6 +78,16 @@ package enum TrialProcess {
     }
     TrialReport.write(contents, nonce: nonce)
     _exit(0)
+  }
+
+  /// Finds the sources of the wanted instructions.
+  private static func sources(of order: Order) -> TrialReport.Contents {
+    var contents = TrialReport.Contents()
+    guard let bytes = try? BoundedFile.bytes(at: order.plugin, maximumBytes: Self.maximumPluginBytes),
+      let object = try? SharedObject(bytes)
+    else { return contents }
+    contents.sources = object.sources(of: order.instructions)
+    return contents
   }
 
   /// Runs the check. The capabilities of the plugin's note are added to the order.

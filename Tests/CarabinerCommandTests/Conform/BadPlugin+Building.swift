@@ -30,19 +30,24 @@ extension BadPlugin {
   }
 
   /// Compiles a plugin in C that includes `sound.h` for everything it does not define itself.
-  static func compile(_ text: String, into folder: FixturePlugin.Folder) async throws -> String {
+  static func compile(_ text: String, _ flags: [String] = [], into folder: FixturePlugin.Folder) async throws -> String {
     let (source, output) = (folder.file("plugin.c"), folder.file("plugin.so").path)
     try Data(text.utf8).write(to: source)
     try await run(
       [
         "cc", "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-I\(fixtures.path)/bad", "-I\(include)", "-o", output,
         source.path,
-      ])
+      ] + flags)
     return output
   }
 
+  /// The line of the statement of a misbehaving plugin.
+  static let lineOfStatement = 13
+
   /// A plugin whose create() runs a statement.
-  static func misbehaving(_ statement: String, into folder: FixturePlugin.Folder) async throws -> String {
+  static func misbehaving(
+    _ statement: String, _ flags: [String] = [], into folder: FixturePlugin.Folder
+  ) async throws -> String {
     try await compile(
       """
       #define _GNU_SOURCE
@@ -64,7 +69,7 @@ extension BadPlugin {
       #define CREATE create
       #define DESTROY NULL
       #include "sound.h"
-      """, into: folder)
+      """, flags, into: folder)
   }
 
   private func buildC(_ output: String, _ flags: [String], in folder: FixturePlugin.Folder) async throws {

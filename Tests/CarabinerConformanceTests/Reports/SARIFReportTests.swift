@@ -24,4 +24,26 @@ struct SARIFReportTests {
       #expect(place?["region"]?["startLine"]?.int == 1)
     }
   }
+
+  @Test("a crash with debug information has its line, and the frames of its stack")
+  func stack() throws {
+    let check = try #require(Catalog.checks.first)
+    var outcome = CheckOutcome(
+      check: check, status: .crash("SIGSEGV", hook: "on_head"), findings: [], duration: .zero, output: "")
+    var own = StackFrame(library: "build/one.so", isOfPlugin: true, offset: 0x1139)
+    (own.function, own.file, own.line) = ("on_head", "src/on head.c", 41)
+    outcome.stack = [StackFrame(library: "/lib/libc.so.6", isOfPlugin: false, offset: 16), own]
+    let report = ConformanceReport(plugin: "build/one.so", outcomes: [outcome], duration: .zero, lookedAt: 1)
+    let result = try #require(JSONValue(parsing: SARIFReport.text([report]))["runs"]?[0]?["results"]?[0])
+    let location = result["locations"]?[0]
+    #expect(location?["physicalLocation"]?["artifactLocation"]?["uri"] == "src/on%20head.c")
+    #expect(location?["physicalLocation"]?["region"]?["startLine"]?.int == 41)
+    #expect(location?["logicalLocations"]?[0]?["fullyQualifiedName"] == "on_head")
+    let frames = try #require(result["stacks"]?[0]?["frames"]?.array)
+    #expect(frames.map { $0["module"]?.string } == ["/lib/libc.so.6", "build/one.so"])
+    #expect(
+      frames.map { $0["location"]?["message"]?["text"]?.string } == [
+        "libc.so.6+0x10", "on_head at src/on head.c:41 (one.so+0x1139)",
+      ])
+  }
 }

@@ -1,0 +1,123 @@
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <link.h>
+#include <signal.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "stack.h"
+#include "test_host.h"
+
+static struct CTestHost_stack *kept;
+/* A check survives the end of a copy of its process, so a copy keeps no stack. */
+static pid_t owner;
+
+static struct CTestHost_stack *stack_of(const struct CTestHost_record *record) {
+  return &((struct CTestHost_memory *)(uintptr_t)record)->stack;
+}
+
+/* Finds the library of an address without a lock, because another thread may hold that of the dynamic linker.  Returns its path. */
+static const char *library_at(uintptr_t address, uintptr_t *base) {
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+  struct dl_find_object found;
+  if (_dl_find_object((void *)address, &found) != 0 || !found.dlfo_link_map) return NULL;
+  *base = found.dlfo_link_map->l_addr;
+  return found.dlfo_link_map->l_name;
+#else
+  Dl_info found;
+  if (!dladdr((void *)address, &found) || !found.dli_fname) return NULL;
+  *base = (uintptr_t)found.dli_fbase;
+  return found.dli_fname;
+#endif
+}
+
+static void add(struct CTestHost_stack *stack, uintptr_t address) {
+  if (stack->count >= CTESTHOST_FRAMES) return;
+  struct CTestHost_frame *frame = &stack->frames[stack->count];
+  uintptr_t base = 0;
+  const char *library = library_at(address, &base);
+  if (!library) library = "?";
+  size_t length = strnlen(library, CTESTHOST_LIBRARY_MAX - 1);
+  memcpy(frame->library, library, length);
+  frame->library[length] = 0;
+  frame->offset = address - base;
+  stack->count++;
+}
+
+/* The interrupted instruction; and if that is in no library, as after a call of NULL, the address to which it would return. */
+static uintptr_t instruction(const ucontext_t *context) {
+#if defined(__x86_64__)
+  return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+  return (uintptr_t)context->uc_mcontext.pc;
+#else
+  return (void)context, 0;
+#endif
+}
+
+static uintptr_t return_address(const ucontext_t *context) {
+#if defined(__x86_64__)
+  return *(const uintptr_t *)context->uc_mcontext.gregs[REG_RSP];
+#elif defined(__aarch64__)
+  return (uintptr_t)context->uc_mcontext.regs[30];
+#else
+  return (void)context, 0;
+#endif
+}
+
+/* A fault in here ends the process by the same signal, which is blocked.  The frames so far are kept. */
+int CTestHost_noteStack(int signal, const void *context) {
+  struct CTestHost_stack *stack = kept;
+  if (!stack || getpid() != owner) return 0;
+  uintptr_t at = instruction(context), base;
+  stack->count = 0;
+  stack->signal = (uint32_t)signal;
+  add(stack, at);
+  void *calls[2 * CTESTHOST_FRAMES];
+  int count = backtrace(calls, 2 * CTESTHOST_FRAMES), first = 0;
+  while (first < count && (uintptr_t)calls[first] != at) first++;
+  if (!library_at(at, &base)) add(stack, return_address(context) - 1);
+  else
+    for (int index = first + 1; index < count; index++) add(stack, (uintptr_t)calls[index] - 1);
+  return 1;
+}
+
+/* Signals without another handler here. */
+static void on_end(int signal, siginfo_t *info, void *context) {
+  CTestHost_noteStack(signal, context);
+  struct sigaction plain;
+  memset(&plain, 0, sizeof plain);
+  plain.sa_handler = SIG_DFL;
+  sigaction(signal, &plain, NULL);
+  /* An instruction that caused it does so again. */
+  if (info->si_code <= 0) raise(signal);
+}
+
+void CTestHost_keepStack(struct CTestHost_record *record) {
+  if (!record) return;
+  kept = stack_of(record);
+  owner = getpid();
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_sigaction = on_end;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigaction(SIGILL, &action, NULL);
+  sigaction(SIGFPE, &action, NULL);
+#if defined(__aarch64__)
+  /* A trap of a compiler.  On other machines, it is an illegal instruction. */
+  sigaction(SIGTRAP, &action, NULL);
+#endif
+}
+
+int CTestHost_stackSignal(const struct CTestHost_record *record) { return (int)(stack_of(record)->signal & 0x7F); }
+
+size_t CTestHost_frameCount(const struct CTestHost_record *record) {
+  uint32_t count = stack_of(record)->count;
+  return count < CTESTHOST_FRAMES ? count : CTESTHOST_FRAMES;
+}
+
+struct CTestHost_frame CTestHost_frameAt(const struct CTestHost_record *record, size_t n) {
+  return stack_of(record)->frames[n % CTESTHOST_FRAMES];
+}
