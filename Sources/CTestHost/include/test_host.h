@@ -16,7 +16,7 @@
 
 /* Written by the child, and not trusted: the reader cuts and checks the texts. */
 struct CTestHost_record {
-  uint64_t hooks;                  /* how many hooks were called */
+  uint64_t exchanges;            /* the number of the exchange that runs, or was the last; 0: none, or several at once */
   char step[CTESTHOST_TEXT_MAX]; /* the step of the check */
   char hook[CTESTHOST_TEXT_MAX]; /* the running hook of the plugin, empty between hooks */
   char nonce[CTESTHOST_TEXT_MAX]; /* from the supervisor: marks the lines of the child, which removes it */

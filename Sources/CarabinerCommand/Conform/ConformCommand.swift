@@ -25,6 +25,10 @@ struct ConformCommand: AsyncParsableCommand {
       If no instance of the plugin can be created, there is no verdict: give its configuration with --config, and files that
       the configuration names with --file. With --check, only some rules are tested, and the report has no level.
 
+      The report names the check and the exchange that provoked each finding, with a command that provokes it again.
+      `carabiner conform --reproduce SE05:HI02:17:1 plugin.so` runs HI02 with the seed 1 until exchange 17 has ended, and exits
+      with 1 if SE05 is broken again, and with 0 if not.
+
       Exit status: 0 all rules are kept, 1 a rule is broken, a check crashed or did not end, no instance can be created, or the
       file is not a plugin, 2 usage, such as a file that does not exist, 3 the harness failed, such as a sandbox that cannot
       be built.
@@ -91,7 +95,12 @@ struct ConformCommand: AsyncParsableCommand {
   var output: String?
   @Option(name: .long, help: "The number of fuzzed cases of FZ01. The default is 1000 times --effort; 0 disables it.")
   var fuzz: Int?
-  @Option(name: .long, help: "Run one fuzzed case again, as SEED:CASE, and reduce it to the ingredients that matter.")
+  @Option(
+    name: .long,
+    help: """
+      Provoke one finding again, as RULE:CHECK:EXCHANGE:SEED: run its check until the exchange has ended. As SEED:CASE, run one fuzzed \
+      case again, and reduce it to the ingredients that matter.
+      """)
   var reproduce: String?
   @Option(name: .long, help: "Keep only these ingredients of the reproduced case, separated by commas.") var keep: String?
   @Option(
@@ -112,12 +121,15 @@ struct ConformCommand: AsyncParsableCommand {
       throw ValidationError("--fuzz must be 0 to \(FuzzOrder.maximumCount)")
     }
     if let reproduce {
-      guard FuzzCase(reproduce) != nil else {
-        throw ValidationError("--reproduce takes SEED:CASE, as in 1:17, and not \(reproduce)")
+      guard FuzzCase(reproduce) != nil || Provocation(reproduce) != nil else {
+        throw ValidationError(
+          "--reproduce takes RULE:CHECK:EXCHANGE:SEED, as in SE05:HI02:17:1, or SEED:CASE, as in 1:17, and not \(reproduce)")
       }
       guard plugins.count == 1 else { throw ValidationError("--reproduce takes one plugin") }
     }
-    guard keep == nil || reproduce != nil else { throw ValidationError("--keep goes with --reproduce") }
+    guard keep == nil || reproduce.flatMap(FuzzCase.init) != nil else {
+      throw ValidationError("--keep goes with --reproduce SEED:CASE")
+    }
     guard list || explain != nil || !plugins.isEmpty else { throw ValidationError("name a plugin's .so, or use --list") }
   }
 
@@ -128,6 +140,7 @@ struct ConformCommand: AsyncParsableCommand {
       return Terminal.emit(CatalogText.page(of: check))
     }
     if let reproduce, let one = FuzzCase(reproduce) { return try again(one) }
+    if let reproduce, let one = Provocation(reproduce) { return try again(one) }
     let checks = try selected()
     // Check the paths first, so that a wrong one does not waste a long run.
     if let output { try makeFolder(output) }
@@ -209,6 +222,34 @@ struct ConformCommand: AsyncParsableCommand {
     if found.isBroken { throw ExitCode(1) }
   }
 
+  /// Provokes one finding again.
+  private func again(_ one: Provocation) throws {
+    guard Catalog.check(one.rule) != nil else { throw ValidationError(unknown(one.rule)) }
+    guard let check = Catalog.check(one.check) else { throw ValidationError(unknown(one.check)) }
+    guard !check.isFuzzing else { throw ValidationError("a finding of \(check.id) is reproduced as SEED:CASE") }
+    let interrupt = InterruptPipe()
+    defer { interrupt.close() }
+    let found = try endingOnError {
+      try FindingReproduction(of: one, check, supervisor(plugins[0], seed: one.seed, nil, interrupt))
+    }
+    Terminal.emit(format == .json ? found.json : found.text)
+    if case .harnessError = found.outcome.status { throw ExitCode(3) }
+    if found.cameAgain || interrupt.wasRaised { throw ExitCode(1) }
+  }
+
+  /// The options of this run that findings depend on.
+  private var decidingOptions: [String] {
+    var options: [String] = []
+    if effort != 1 { options += ["--effort", "\(effort)"] }
+    if timeScale != 1 { options += ["--time-scale", "\(timeScale)"] }
+    if confine != .strict { options += ["--confine", confine.rawValue] }
+    if isolation != .inProcess { options += ["--isolation", isolation.rawValue] }
+    if let config { options += ["--config", config] }
+    for path in file { options += ["--file", path] }
+    for words in allow { options += ["--allow", words] }
+    return options
+  }
+
   private func test(
     _ plugin: String, _ checks: [Check], _ trace: TraceWriter?, _ interrupt: InterruptPipe
   ) throws -> ConformanceReport {
@@ -217,10 +258,13 @@ struct ConformCommand: AsyncParsableCommand {
     let start = ContinuousClock.now
     let (outcomes, isPlugin) = try supervisor.run(checks) { progress.note($0, $1) }
     progress.end()
-    return ConformanceReport(
+    var report = ConformanceReport(
       plugin: plugin, outcomes: outcomes, duration: .now - start,
       lookedAt: check.isEmpty ? level : checks.map(\.level).max() ?? 0, isPartial: !check.isEmpty,
       warningsCount: werror, isolation: isolation, isPlugin: isPlugin)
+    report.seed = seed
+    report.options = decidingOptions
+    return report
   }
 
   /// The configuration as JSON text. The file may be YAML or JSON.

@@ -19,6 +19,7 @@ struct ConformTrialCommand: ParsableCommand {
   @Option var first = 0
   @Option var count = 0
   @Option var keep: [Int] = []
+  @Option var lastExchange: Int?
   @Option var instruction: [UInt64] = []
   @Flag var keepNone = false
   @Flag var traced = false
@@ -33,6 +34,7 @@ struct ConformTrialCommand: ParsableCommand {
     var options = TrialOptions(configuration: config, seed: seed, capabilities: Set(allow), effort: effort)
     options.cases = FuzzOrder(cases: first..<(first + count), kept: keepNone ? [] : keep.isEmpty ? nil : Set(keep))
     options.files = file
+    options.lastExchange = lastExchange
     options.isTraced = traced
     options.isImpatient = impatient
     options.isolation = isolation

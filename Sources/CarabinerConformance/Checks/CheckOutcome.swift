@@ -22,6 +22,8 @@ package struct CheckOutcome: Sendable, Hashable {
   package let output: String
   /// The stack on which the process ended, the innermost frame first; empty if it did not end so, or left none.
   package var stack: [StackFrame] = []
+  /// The number of the exchange in which the process ended unexpectedly; 0 if in none, or if several ran at once.
+  package var exchange = 0
 
   package static func == (left: CheckOutcome, right: CheckOutcome) -> Bool {
     left.check.id == right.check.id && left.status == right.status && left.findings == right.findings
@@ -37,6 +39,14 @@ package struct CheckOutcome: Sendable, Hashable {
     switch status {
     case .harnessError, .untested, .skip(Status.stoppedReason): true
     default: false
+    }
+  }
+
+  /// Whether the process ended unexpectedly.
+  package var hasDied: Bool {
+    switch status {
+    case .crash, .timeout: true
+    case .pass, .warn, .fail, .skip, .untested, .harnessError: false
     }
   }
 

@@ -31,6 +31,9 @@ internal import Glibc
   /// The step of the check.
   var step: String { text(at: FlightRecord.stepOffset) }
 
+  /// The number of the exchange that ran, or was the last; 0 for none.
+  var exchange: Int { unsafe Int(clamping: record.pointee.exchanges) }
+
   private func text(at offset: Int) -> String {
     let bytes = unsafe UnsafeRawBufferPointer(start: UnsafeRawPointer(record) + offset, count: Int(CTESTHOST_TEXT_MAX))
     return unsafe Self.text(in: bytes)

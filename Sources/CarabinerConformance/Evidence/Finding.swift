@@ -1,6 +1,6 @@
 package import CarabinerWire
 
-/// A finding of a check.
+/// A finding of a check. Two findings are equal if they report the same fault in the same place, whatever provoked it.
 package struct Finding: Sendable, Hashable {
   package enum Severity: String, Sendable, Hashable {
     case failure
@@ -14,6 +14,10 @@ package struct Finding: Sendable, Hashable {
   package let message: String
   /// The place in the plugin: interceptor, hook and step. Empty if the finding has none.
   package let place: String
+  /// The id of the check that found it; empty until its process has ended.
+  package var foundBy = ""
+  /// The number of the exchange of that check that provoked it; 0 if none did, or if several ran at once.
+  package var exchange = 0
 
   package init(_ check: String, _ severity: Severity, _ message: String, place: String = "") {
     self.check = check
@@ -22,8 +26,32 @@ package struct Finding: Sendable, Hashable {
     self.place = place
   }
 
-  package var json: JSONValue {
-    ["check": .string(check), "severity": .string(severity.rawValue), "message": .string(message), "place": .string(place)]
+  package static func == (left: Finding, right: Finding) -> Bool {
+    left.check == right.check && left.severity == right.severity && left.message == right.message && left.place == right.place
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(check)
+    hasher.combine(message)
+    hasher.combine(place)
+  }
+
+  /// The same finding, provoked by the exchange that runs, or was the last.
+  var withExchange: Finding {
+    var finding = self
+    if finding.exchange == 0 { finding.exchange = ExchangeCounter.current }
+    return finding
+  }
+
+  package var json: JSONValue { .object(members) }
+
+  var members: JSONObject {
+    var members: JSONObject = [
+      "check": .string(check), "severity": .string(severity.rawValue), "message": .string(message), "place": .string(place),
+    ]
+    if !foundBy.isEmpty { members["foundBy"] = .string(foundBy) }
+    if exchange > 0 { members["exchange"] = .number(JSONNumber(exchange)) }
+    return members
   }
 
   /// Reads a finding; nil if the JSON is not one.
@@ -32,5 +60,6 @@ package struct Finding: Sendable, Hashable {
       let message = json["message"]?.string, let place = json["place"]?.string
     else { return nil }
     self.init(check, severity, message, place: place)
+    exchange = max(json["exchange"]?.int ?? 0, 0)
   }
 }

@@ -22,6 +22,7 @@ final class TrialNotes: Sendable {
   var findings: [Finding] { list.withLock(\.self) }
 
   func add(_ finding: Finding) {
+    let finding = finding.withExchange
     list.withLock { list in
       if list.count < Self.maximumFindings, !list.contains(finding) { list.append(finding) }
     }

@@ -54,6 +54,8 @@ internal import CarabinerBridge
 
   /// Sends an exchange through the stage, from its first hook to the release of its state.
   func travel(_ exchange: Exchange) -> ExchangeResult {
+    ExchangeCounter.begin()
+    defer { ExchangeCounter.end() }
     let call = TestHostCall(
       testHost.newCall(), hooks.kind, needs: hooks.needs, mutates: hooks.mutates,
       interceptor: interceptor, exchange: exchange, isGuarded: testHost.state.withLock { $0.isGuarded })

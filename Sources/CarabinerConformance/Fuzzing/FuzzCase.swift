@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// Unusual exchanges, generated only from a seed and a number, so that both reproduce them.
 package struct FuzzCase: Sendable {
   package let seed: UInt64
@@ -31,6 +33,12 @@ package struct FuzzCase: Sendable {
       (0..<FuzzOrder.maximumCount).contains(number)
     else { return nil }
     self.init(seed: seed, number: number)
+  }
+
+  /// The number of the case in a step or a place; nil if it names none.
+  static func number(in text: String, seed: UInt64) -> Int? {
+    guard let range = text.range(of: "case \(seed):") else { return nil }
+    return Int(text[range.upperBound...].prefix { $0.isNumber })
   }
 
   /// The exchanges of the case, for messages. They cannot be left out, but the ingredients can.

@@ -15,6 +15,10 @@ package struct ConformanceReport: Sendable {
   package let isolation: TrialIsolation
   /// Whether the file is a plugin. If it is not, the only outcome gives the reason.
   package let isPlugin: Bool
+  /// The seed of pseudo-random choices.
+  package var seed: UInt64 = 1
+  /// The options of the command that findings depend on.
+  package var options: [String] = []
 
   package init(
     plugin: String, outcomes: [CheckOutcome], duration: Duration, lookedAt: Int, isPartial: Bool = false,
@@ -94,7 +98,15 @@ package struct ConformanceReport: Sendable {
     if isolation == .worker { members["conformsInWorker"] = .bool(!hasRefusedCalls && level == lookedAt) }
     members["checks"] = .array(
       outcomes.map { outcome in
-        guard isolation == .worker, var check = outcome.json.object else { return outcome.json }
+        var check = outcome.members
+        check["findings"] = .array(
+          outcome.findings.map { finding in
+            var members = finding.members
+            if let command = command(for: finding) { members["reproduce"] = .string(command) }
+            return .object(members)
+          })
+        if let command = command(forEndOf: outcome) { check["reproduce"] = .string(command) }
+        guard isolation == .worker else { return .object(check) }
         check["isolation"] = .string((outcome.check.crosses ? TrialIsolation.worker : .inProcess).rawValue)
         if let reason = outcome.check.inProcessReason { check["isolationReason"] = .string(reason) }
         return .object(check)
@@ -104,7 +116,7 @@ package struct ConformanceReport: Sendable {
 }
 
 extension CheckOutcome {
-  var json: JSONValue {
+  var members: JSONObject {
     var members: JSONObject = [
       "id": .string(check.id), "level": .number(JSONNumber(check.level)), "title": .string(check.title),
       "status": .string(status.name), "detail": .string(status.detail),
@@ -112,7 +124,8 @@ extension CheckOutcome {
       "output": .string(output),
     ]
     if !stack.isEmpty { members["stack"] = .array(stack.map(\.json)) }
-    return .object(members)
+    if exchange > 0 { members["exchange"] = .number(JSONNumber(exchange)) }
+    return members
   }
 }
 

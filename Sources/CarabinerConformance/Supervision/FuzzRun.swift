@@ -69,7 +69,9 @@ struct FuzzRun {
     return groups.map { first, count in
       let rule = first.check == check.id ? "" : "\(first.check): "
       let more = count == 1 ? "" : "; \(count - 1) more cases show it"
-      return Finding(check.id, first.severity, "\(rule)\(first.message)\(more)", place: first.place)
+      var finding = Finding(check.id, first.severity, "\(rule)\(first.message)\(more)", place: first.place)
+      finding.foundBy = check.id
+      return finding
     }
   }
 

@@ -43,18 +43,14 @@ struct FuzzWork {
     case .crash, .timeout:
       deaths += 1
       // The plugin can write into the record, so its content is used only if it is plausible.
-      guard let died = Self.number(in: child.step, seed: seed), part.contains(died), died + 1 < part.upperBound else { return }
+      guard let died = FuzzCase.number(in: child.step, seed: seed), part.contains(died), died + 1 < part.upperBound else {
+        return
+      }
       again.append((died + 1)..<part.upperBound)
     case .skip, .untested, .harnessError:
       rest = rest.upperBound..<rest.upperBound
       again = []
     case .pass, .warn, .fail: break
     }
-  }
-
-  /// The number of the case in a step; nil if the step names none.
-  static func number(in step: String, seed: UInt64) -> Int? {
-    guard let range = step.range(of: "case \(seed):") else { return nil }
-    return Int(step[range.upperBound...].prefix { $0.isNumber })
   }
 }

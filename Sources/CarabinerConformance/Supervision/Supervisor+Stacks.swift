@@ -23,7 +23,7 @@ extension Supervisor {
     case .exit, .stopped, .crowd, .flood: return []
     }
     var frames = child.record.stack(of: signal, plugin) { library in
-      library == copy || library.hasPrefix("/proc/self/fd/") || library.hasPrefix("\(child.folder)/")
+      library == copy || library.hasPrefix("/proc/self/fd/") || library.hasPrefix("./")
     }
     let found = sources(of: Set(frames.filter(\.isOfPlugin).map(\.offset)), copy)
     for index in frames.indices where frames[index].isOfPlugin {

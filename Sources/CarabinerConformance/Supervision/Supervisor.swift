@@ -178,9 +178,11 @@ package struct Supervisor: Sendable {
       if ended.leftovers > 0 {
         findings.append(Finding("PR01", .failure, "it left \(ended.leftovers) running processes"))
       }
+      for index in findings.indices { findings[index].foundBy = check.id }
       var end = outcome(status(check, ended, contents, findings, record), findings, output, step: record.step)
       end.foreignReason = contents.foreignReason
       end.outcome.stack = stack(of: child, copy)
+      if end.outcome.hasDied { end.outcome.exchange = record.exchange }
       return end
     } catch {
       return outcome(.harnessError("\(error)"))
@@ -192,8 +194,6 @@ package struct Supervisor: Sendable {
     let ended: WatchedProcess.Outcome
     let record: ChildStatusRecord
     let contents: TrialReport.Contents
-    /// Its folder, which is removed.
-    let folder: String
   }
 
   /// Runs a child to its end.
@@ -217,7 +217,7 @@ package struct Supervisor: Sendable {
     settings.maximumProcesses = Self.maximumProcesses
     let ended = try WatchedProcess.run(
       "/proc/self/exe", options.childArguments + arguments(check, copy, folder.path, trial) + more, settings, timeout: limit)
-    return Child(ended: ended, record: record, contents: TrialReport.read(ended.report, nonce: nonce), folder: folder.path)
+    return Child(ended: ended, record: record, contents: TrialReport.read(ended.report, nonce: nonce))
   }
 
   private func timeLimit(of check: Check) -> Duration {
@@ -259,6 +259,7 @@ package struct Supervisor: Sendable {
     if let configuration = trial.configuration { arguments += ["--config", configuration] }
     for capability in trial.capabilities.sorted() { arguments += ["--allow", capability] }
     for file in trial.files { arguments += ["--file", file] }
+    if let last = trial.lastExchange { arguments += ["--last-exchange", "\(last)"] }
     if check.crosses { arguments += ["--isolation", trial.isolation.rawValue] }
     if options.trace != nil { arguments.append("--traced") }
     if unresumed.value.load(ordering: .relaxed) >= Self.patience { arguments.append("--impatient") }

@@ -4,6 +4,7 @@ internal import CarabinerBridge
 internal import CarabinerFiles
 internal import CarabinerWire
 internal import Glibc
+internal import Synchronization
 
 /// The child process of a ``Supervisor``. It runs one check of one plugin.
 package enum TrialProcess {
@@ -51,15 +52,30 @@ package enum TrialProcess {
     unsafe CTestHost_keepStack(FlightRecord.shared)
     if order.options.isImpatient { TestHost.current.state.withLock { $0.abandonedHooks = 1 } }
     if order.options.isTraced { unsafe CTestHost_openTrace(FlightRecord.shared) }
-    var order = order
-    var contents = contents(of: &order)
-    let refused = RefusedCalls.now
-    contents.findings += refused.findings(declared: order.options.capabilities)
-    if let text = refused.text { Confinement.say(text) }
-    TrialReport.write(contents, nonce: nonce)
+    let notes = TrialNotes(check: order.check)
+    let declared = Mutex(order.options.capabilities)
+    let finish: @Sendable (TrialReport.Contents) -> Void = { contents in
+      var contents = contents
+      contents.findings = notes.withBreaches
+      let refused = RefusedCalls.now
+      contents.findings += refused.findings(declared: declared.withLock(\.self))
+      if let text = refused.text { Confinement.say(text) }
+      TrialReport.write(contents, nonce: nonce)
+    }
+    endEarly(order, finish)
+    finish(contents(of: order, notes) { more in declared.withLock { $0.formUnion(more) } })
     // No destructors of the plugin run here; LC09 checks them.
     if Catalog.check(order.check)?.endsOrderly == true { exit(0) }
     _exit(0)
+  }
+
+  /// Ends the check after the last exchange that is wanted, if there is one.
+  private static func endEarly(_ order: Order, _ finish: @escaping @Sendable (TrialReport.Contents) -> Void) {
+    guard let last = order.options.lastExchange else { return }
+    ExchangeCounter.finish(after: last) {
+      finish(TrialReport.Contents())
+      _exit(0)
+    }
   }
 
   /// Runs the check with the plugin in a worker. No code of the plugin runs in this process, so it is not confined.
@@ -69,14 +85,19 @@ package enum TrialProcess {
     unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     TestHost.current.state.withLock { $0.isGuarded = false }
     if order.options.isTraced { unsafe CTestHost_openTrace(FlightRecord.shared) }
-    var order = order
-    var contents = contents(of: &order)
-    if let end = PluginWorker.current?.finish() {
-      contents.findings += end.findings
-      contents.failure = contents.failure ?? end.failure
-      if let text = end.text { Confinement.say(text) }
+    let notes = TrialNotes(check: order.check)
+    let finish: @Sendable (TrialReport.Contents) -> Void = { contents in
+      var contents = contents
+      contents.findings = notes.withBreaches
+      if let end = PluginWorker.current?.finish() {
+        contents.findings += end.findings
+        contents.failure = contents.failure ?? end.failure
+        if let text = end.text { Confinement.say(text) }
+      }
+      TrialReport.write(contents, nonce: nonce)
     }
-    TrialReport.write(contents, nonce: nonce)
+    endEarly(order, finish)
+    finish(contents(of: order, notes) { _ in })
     _exit(0)
   }
 
@@ -90,24 +111,26 @@ package enum TrialProcess {
     return contents
   }
 
-  /// Runs the check. The capabilities of the plugin's note are added to the order.
-  private static func contents(of order: inout Order) -> TrialReport.Contents {
+  /// Runs the check.
+  ///
+  /// - Parameter declare: Called with the capabilities of the plugin's note.
+  /// - Returns: The report without the findings, which are in the notes and in the test host.
+  private static func contents(
+    of order: Order, _ notes: TrialNotes, declare: (Set<String>) -> Void
+  ) -> TrialReport.Contents {
     var contents = TrialReport.Contents()
     guard let check = Catalog.check(order.check) else {
       contents.failure = "there is no check \(order.check)"
       return contents
     }
-    let notes = TrialNotes(check: check.id)
     do {
-      contents.foreignReason = try examine(check, notes, &order)
+      contents.foreignReason = try examine(check, notes, order, declare)
     } catch let skip as TrialNotes.Skip {
       contents.skip = skip.reason
       contents.hasNoInstance = skip.hasNoInstance
     } catch {
       contents.failure = "\(error)"
     }
-    for breach in TestHost.current.takeBreaches() { notes.add(breach) }
-    contents.findings = notes.findings
     return contents
   }
 
@@ -126,11 +149,15 @@ package enum TrialProcess {
   /// Runs a check.
   ///
   /// - Returns: Why the file is not a plugin, for the first check; nil if it may be one.
-  private static func examine(_ check: Check, _ notes: TrialNotes, _ order: inout Order) throws -> String? {
+  private static func examine(
+    _ check: Check, _ notes: TrialNotes, _ order: Order, _ declare: (Set<String>) -> Void
+  ) throws -> String? {
+    var options = order.options
     let bytes = try BoundedFile.bytes(at: order.plugin, maximumBytes: Self.maximumPluginBytes)
     let foreignReason = check.id == Check.wholeSharedObject.id ? Check.foreignReason(bytes, order.plugin) : nil
     if let image = try? ELFImage(bytes), let note = try? PluginNote(of: image, path: order.plugin) {
-      order.options.capabilities.formUnion(note.capabilities)
+      options.capabilities.formUnion(note.capabilities)
+      declare(note.capabilities)
       // The Swift libraries are loaded first, as in a host. If one is missing, LD03 reports it.
       if let links = try? image.dynamicLinks() {
         try? SwiftRuntime.prepare(for: links, builtWith: note.swiftVersion, path: order.plugin)
@@ -138,16 +165,24 @@ package enum TrialProcess {
     }
     switch check.trial {
     case .file(let body):
-      try body(FileTrial(notes: notes, path: order.plugin, bytes: bytes, options: order.options))
+      try body(FileTrial(notes: notes, path: order.plugin, bytes: bytes, options: options))
     case .loading(let body):
-      try body(LoadingTrial(notes: notes, path: order.plugin, bytes: bytes, options: order.options))
+      try body(LoadingTrial(notes: notes, path: order.plugin, bytes: bytes, options: options))
     case .cases(let body):
-      try body(LoadingTrial(notes: notes, path: order.plugin, bytes: bytes, options: order.options), order.options.cases)
+      try body(LoadingTrial(notes: notes, path: order.plugin, bytes: bytes, options: options), options.cases)
     case .interceptor(let body):
-      let loading = LoadingTrial(notes: notes, path: order.plugin, bytes: bytes, options: order.options)
+      let loading = LoadingTrial(notes: notes, path: order.plugin, bytes: bytes, options: options)
       let library = try loading.library()
       try examineEach(loading.interceptors(of: library), body)
     }
     return foreignReason
+  }
+}
+
+extension TrialNotes {
+  /// The findings, with the breaches that the test host has noted.
+  fileprivate var withBreaches: [Finding] {
+    for breach in TestHost.current.takeBreaches() { add(breach) }
+    return findings
   }
 }

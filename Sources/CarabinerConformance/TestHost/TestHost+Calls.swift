@@ -109,7 +109,7 @@ extension TestHost.State {
   /// Notes a breach of a rule.
   mutating func note(_ finding: Finding) {
     guard breaches.count < Self.maximumBreaches, !breaches.contains(finding) else { return }
-    breaches.append(finding)
+    breaches.append(finding.withExchange)
   }
 
   /// Refuses a function that this hook does not have, or that the stage did not declare.

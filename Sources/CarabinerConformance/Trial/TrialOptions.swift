@@ -15,6 +15,9 @@ package struct TrialOptions: Sendable {
   /// Files and folders that the plugin may read, besides libraries.
   package var files: [String] = []
 
+  /// The number of the exchange after which the check ends; nil for the whole check.
+  package var lastExchange: Int?
+
   /// Where the plugin runs.
   package var isolation = TrialIsolation.inProcess
   /// Whether a worker needs all layers of its confinement.
