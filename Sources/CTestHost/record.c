@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "test_host.h"
@@ -18,7 +19,16 @@ int CTestHost_newRecord(void) {
   return descriptor;
 }
 
+/* In a process without a supervisor, the descriptor may be of any file. */
+static int is_record(int descriptor) {
+  struct stat status;
+  int seals = fcntl(descriptor, F_GET_SEALS);
+  if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(descriptor, &status) != 0) return 0;
+  return (size_t)status.st_size == sizeof(struct CTestHost_memory);
+}
+
 struct CTestHost_record *CTestHost_mapRecord(int descriptor) {
+  if (!is_record(descriptor)) return NULL;
   void *memory = mmap(NULL, sizeof(struct CTestHost_memory), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   return memory == MAP_FAILED ? NULL : memory;
 }

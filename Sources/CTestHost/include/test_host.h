@@ -24,7 +24,7 @@ struct CTestHost_record {
 
 /* A descriptor of a new record, closed on exec; -1 with errno. */
 int CTestHost_newRecord(void);
-/* Maps the record behind a descriptor; NULL if that fails. */
+/* Maps the record behind a descriptor; NULL if that fails, or if it is not a record. */
 struct CTestHost_record *CTestHost_mapRecord(int descriptor);
 void CTestHost_unmapRecord(struct CTestHost_record *record);
 /* Puts a text that is not NUL-terminated into one of the record's fields. */

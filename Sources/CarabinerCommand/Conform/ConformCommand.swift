@@ -27,7 +27,8 @@ struct ConformCommand: AsyncParsableCommand {
 
       The report names the check and the exchange that provoked each finding, with a command that provokes it again.
       `carabiner conform --reproduce SE05:HI02:17:1 plugin.so` runs HI02 with the seed 1 until exchange 17 has ended, and exits
-      with 1 if SE05 is broken again, and with 0 if not.
+      with 1 if SE05 is broken again, and with 0 if not. With --debug instead of --reproduce, the same runs in this process, as in
+      `gdb --args carabiner conform --debug SE05:HI02:17:1 plugin.so`.
 
       Exit status: 0 all rules are kept, 1 a rule is broken, a check crashed or did not end, no instance can be created, or the
       file is not a plugin, 2 usage, such as a file that does not exist, 3 the harness failed, such as a sandbox that cannot
@@ -102,6 +103,13 @@ struct ConformCommand: AsyncParsableCommand {
       case again, and reduce it to the ingredients that matter.
       """)
   var reproduce: String?
+  @Option(
+    name: .long,
+    help: """
+      Run one check in this process, for a debugger: a check, a finding as RULE:CHECK:EXCHANGE:SEED, or a fuzzed case as SEED:CASE. The \
+      plugin is not confined.
+      """)
+  var debug: String?
   @Option(name: .long, help: "Keep only these ingredients of the reproduced case, separated by commas.") var keep: String?
   @Option(
     name: .long, help: "A file for a trace of every check, hook by hook, for chrome://tracing or ui.perfetto.dev.",
@@ -130,6 +138,10 @@ struct ConformCommand: AsyncParsableCommand {
     guard keep == nil || reproduce.flatMap(FuzzCase.init) != nil else {
       throw ValidationError("--keep goes with --reproduce SEED:CASE")
     }
+    if debug != nil {
+      guard plugins.count == 1, reproduce == nil else { throw ValidationError("--debug takes one plugin, and no --reproduce") }
+      guard isolation == .inProcess else { throw ValidationError("--debug runs the plugin in this process, not in a worker") }
+    }
     guard list || explain != nil || !plugins.isEmpty else { throw ValidationError("name a plugin's .so, or use --list") }
   }
 
@@ -141,6 +153,7 @@ struct ConformCommand: AsyncParsableCommand {
     }
     if let reproduce, let one = FuzzCase(reproduce) { return try again(one) }
     if let reproduce, let one = Provocation(reproduce) { return try again(one) }
+    if let debug { return try runHere(debug) }
     let checks = try selected()
     // Check the paths first, so that a wrong one does not waste a long run.
     if let output { try makeFolder(output) }
@@ -185,17 +198,51 @@ struct ConformCommand: AsyncParsableCommand {
   private func supervisor(
     _ plugin: String, seed: UInt64, _ trace: TraceWriter?, _ interrupt: InterruptPipe
   ) throws -> Supervisor {
-    var trial = TrialOptions(
-      configuration: try configuration(), seed: seed, capabilities: Set(allow.flatMap(Self.listed)),
-      effort: effort)
-    trial.isolation = isolation
-    trial.files = try files()
-    trial.cases = FuzzOrder(cases: 0..<(fuzz ?? max(1, Int(Double(FuzzOrder.usualCount) * effort))))
     var options = Supervisor.Options(
-      childArguments: ["conform-trial"], jobs: jobs, timeScale: timeScale, trial: trial, stop: interrupt.descriptor)
+      childArguments: ["conform-trial"], jobs: jobs, timeScale: timeScale, trial: try trialOptions(seed: seed),
+      stop: interrupt.descriptor)
     options.trace = trace
     options.confinement = confine
     return Supervisor(plugin: plugin, options: options)
+  }
+
+  private func trialOptions(seed: UInt64) throws -> TrialOptions {
+    var trial = TrialOptions(
+      configuration: try configuration(), seed: seed, capabilities: Set(allow.flatMap(Self.listed)), effort: effort)
+    trial.isolation = isolation
+    trial.files = try files()
+    trial.cases = FuzzOrder(cases: 0..<(fuzz ?? max(1, Int(Double(FuzzOrder.usualCount) * effort))))
+    return trial
+  }
+
+  /// Runs one check in this process, for a debugger, and ends the process.
+  private func runHere(_ name: String) throws {
+    let (finding, fuzzed) = (Provocation(name), FuzzCase(name))
+    let id = fuzzed == nil ? finding?.check ?? name : Catalog.checks.first(where: \.isFuzzing)?.id ?? name
+    guard let check = Catalog.check(id) else { throw ValidationError(unknown(id)) }
+    let path = plugins[0]
+    var options = try trialOptions(seed: finding?.seed ?? fuzzed?.seed ?? seed)
+    if let finding, finding.exchange > 0 { options.lastExchange = finding.exchange }
+    if let fuzzed { options.cases = FuzzOrder(cases: fuzzed.number..<(fuzzed.number + 1)) }
+    try endingOnError { try Supervisor.check(path: path) }
+    Terminal.complain(
+      """
+      \(check.id) runs in this process, without a time limit. The sandbox leaves open: \(Confinement.layerNames.joined(separator: ", ")). \
+      Debug only plugins that you trust.
+      An access to guarded memory is SIGSEGV, at which a debugger stops. The check notes it and goes on after `continue`.
+      """)
+    let order = TrialProcess.Order(
+      check: check.id, plugin: URL(filePath: path).standardizedFileURL.path, options: options, parent: 0, confinement: .available)
+    let (format, werror) = (format, werror)
+    try endingOnError {
+      try TrialProcess.debug(order, check) { outcome in
+        let report = ConformanceReport(
+          plugin: path, outcomes: [outcome], duration: outcome.duration, lookedAt: check.level, isPartial: true,
+          warningsCount: werror)
+        Terminal.emit(format.text([report], isColoured: false))
+        return report.hasHarnessErrors ? 3 : report.isGood(warningsCount: werror) ? 0 : 1
+      }
+    }
   }
 
   /// Reproduces one fuzzed case.

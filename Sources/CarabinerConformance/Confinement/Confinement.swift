@@ -91,6 +91,9 @@ package enum Confinement: String, Sendable, CaseIterable {
     return text.isEmpty ? nil : String(decoding: text.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
+  /// The names of all layers that isolate a plugin.
+  package static var layerNames: [String] { Self.strict.missingLayers(after: 0).map(\.name) }
+
   /// The error message for missing layers.
   static func refusal(for missing: [MissingLayer]) -> String {
     let reasons = missing.compactMap { layer in layer.reason.map { " \(layer.name): \($0)" } }.joined()

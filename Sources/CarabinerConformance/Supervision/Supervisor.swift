@@ -242,13 +242,17 @@ package struct Supervisor: Sendable {
       return .crash("signal \(signal) (\(name))\(signal == SIGSYS ? Self.whySIGSYS : "")", hook: place)
     case .exit(let status):
       guard contents.isComplete else { return .crash("it ended the process with status \(status)", hook: place) }
-      if let failure = contents.failure { return .harnessError(failure) }
-      let own = findings.filter { $0.check == check.id }
-      if own.contains(where: { $0.severity == .failure }) { return .fail }
-      if !own.isEmpty { return .warn }
-      guard let skip = contents.skip else { return .pass }
-      return contents.hasNoInstance ? .untested(skip) : .skip(skip)
+      return Self.status(contents, findings.filter { $0.check == check.id })
     }
+  }
+
+  /// The outcome of a check that has ended, with the findings that count for it.
+  static func status(_ contents: TrialReport.Contents, _ findings: [Finding]) -> CheckOutcome.Status {
+    if let failure = contents.failure { return .harnessError(failure) }
+    if findings.contains(where: { $0.severity == .failure }) { return .fail }
+    if !findings.isEmpty { return .warn }
+    guard let skip = contents.skip else { return .pass }
+    return contents.hasNoInstance ? .untested(skip) : .skip(skip)
   }
 
   private func arguments(_ check: Check, _ copy: String, _ folder: String, _ trial: TrialOptions) -> [String] {

@@ -70,7 +70,7 @@ package enum TrialProcess {
   }
 
   /// Ends the check after the last exchange that is wanted, if there is one.
-  private static func endEarly(_ order: Order, _ finish: @escaping @Sendable (TrialReport.Contents) -> Void) {
+  static func endEarly(_ order: Order, _ finish: @escaping @Sendable (TrialReport.Contents) -> Void) {
     guard let last = order.options.lastExchange else { return }
     ExchangeCounter.finish(after: last) {
       finish(TrialReport.Contents())
@@ -115,7 +115,7 @@ package enum TrialProcess {
   ///
   /// - Parameter declare: Called with the capabilities of the plugin's note.
   /// - Returns: The report without the findings, which are in the notes and in the test host.
-  private static func contents(
+  static func contents(
     of order: Order, _ notes: TrialNotes, declare: (Set<String>) -> Void
   ) -> TrialReport.Contents {
     var contents = TrialReport.Contents()
@@ -181,7 +181,7 @@ package enum TrialProcess {
 
 extension TrialNotes {
   /// The findings, with the breaches that the test host has noted.
-  fileprivate var withBreaches: [Finding] {
+  var withBreaches: [Finding] {
     for breach in TestHost.current.takeBreaches() { add(breach) }
     return findings
   }
