@@ -26,9 +26,7 @@ static void on_abort(int signal, siginfo_t *info, void *context) {
 
 void CTestHost_traceOnAbort(int descriptor) {
   trace_descriptor = descriptor;
-  /* The first call loads a library, which a signal handler must not do. */
-  void *frame;
-  backtrace(&frame, 1);
+  CTestHost_prepareStacks();
   struct sigaction action;
   memset(&action, 0, sizeof action);
   action.sa_sigaction = on_abort;

@@ -37,12 +37,12 @@ static void *allocate(size_t size, size_t alignment, int byte) {
   return memory;
 }
 
-int CTestHost_openFreed(uint8_t *address) {
+int CTestHost_openFreed(uint8_t *address, const void *context) {
   for (size_t index = 0; index < FREED_MAX; index++) {
     struct freed *entry = &freed[index];
     if (atomic_load(&entry->state) == EMPTY || address < entry->start || address >= entry->start + entry->size) continue;
     if (atomic_exchange(&entry->state, OPENED) == CLOSED) {
-      CTestHost_reportTouch(CTESTHOST_FREED, CTESTHOST_REMOVED, address - entry->start);
+      CTestHost_reportTouch(CTESTHOST_FREED, CTESTHOST_REMOVED, address - entry->start, context);
     }
     return mprotect(entry->start, entry->size, PROT_READ | PROT_WRITE) == 0;
   }
@@ -74,7 +74,7 @@ static void guard_free(void *memory) {
   if (!memory || (is_of_host && is_of_host(memory))) return;
   pthread_mutex_lock(&lock);
   if (was_freed(memory)) {
-    CTestHost_reportTouch(CTESTHOST_FREED, CTESTHOST_REMOVED, -1);
+    CTestHost_reportTouch(CTESTHOST_FREED, CTESTHOST_REMOVED, -1, NULL);
   } else {
     /* In every allocator, whole pages at the beginning of an allocation contain nothing else. */
     size_t size = (uintptr_t)memory % page == 0 ? malloc_usable_size(memory) / page * page : 0;

@@ -101,14 +101,14 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
     if (state == OPENING || (state == READABLE && atomic_exchange(&region->was_armed, 0))) return;
     uint8_t *bytes = bytes_of(region);
     int is_inside = address >= bytes && address < bytes + region->count;
-    if (state != OPENED) CTestHost_reportTouch(state == ENDED ? CTESTHOST_LATE : is_inside ? CTESTHOST_WRITTEN : CTESTHOST_BEYOND, number, address - bytes);
+    if (state != OPENED) CTestHost_reportTouch(state == ENDED ? CTESTHOST_LATE : is_inside ? CTESTHOST_WRITTEN : CTESTHOST_BEYOND, number, address - bytes, context);
     atomic_store(&region->state, OPENED);
     uint8_t *from = region->start - (region->is_first ? page : 0);
     if (mprotect(from, (size_t)(region->start - from) + region->inside + page, PROT_READ | PROT_WRITE) == 0) return;
   }
-  if (CTestHost_openFreed(address)) return;
+  if (CTestHost_openFreed(address, context)) return;
   if (is_in_arena(address)) {
-    CTestHost_reportTouch(CTESTHOST_LATE, CTESTHOST_REMOVED, 0);
+    CTestHost_reportTouch(CTESTHOST_LATE, CTESTHOST_REMOVED, 0, context);
     if (mprotect((void *)((uintptr_t)address / page * page), page, PROT_READ | PROT_WRITE) == 0) return;
   }
   /* A signal that was sent does not occur again, so the process goes on. */
@@ -120,6 +120,7 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
 }
 
 int CTestHost_catchTouches(void) {
+  CTestHost_prepareStacks();
   page = (size_t)sysconf(_SC_PAGESIZE);
   /* The handler needs its own stack in case the plugin has used up that of the thread. */
   static uint8_t stack[64 << 10];

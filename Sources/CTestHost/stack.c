@@ -33,20 +33,18 @@ static const char *library_at(uintptr_t address, uintptr_t *base) {
 #endif
 }
 
-static void add(struct CTestHost_stack *stack, uintptr_t address) {
-  if (stack->count >= CTESTHOST_FRAMES) return;
-  struct CTestHost_frame *frame = &stack->frames[stack->count];
+struct CTestHost_frame CTestHost_frameOf(uint64_t address) {
+  struct CTestHost_frame frame;
   uintptr_t base = 0;
-  const char *library = library_at(address, &base);
+  const char *library = library_at((uintptr_t)address, &base);
   if (!library) library = "?";
   size_t length = strnlen(library, CTESTHOST_LIBRARY_MAX - 1);
-  memcpy(frame->library, library, length);
-  frame->library[length] = 0;
-  frame->offset = address - base;
-  stack->count++;
+  memcpy(frame.library, library, length);
+  memset(frame.library + length, 0, CTESTHOST_LIBRARY_MAX - length);
+  frame.offset = address - base;
+  return frame;
 }
 
-/* The interrupted instruction; and if that is in no library, as after a call of NULL, the address to which it would return. */
 static uintptr_t instruction(const ucontext_t *context) {
 #if defined(__x86_64__)
   return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
@@ -57,6 +55,7 @@ static uintptr_t instruction(const ucontext_t *context) {
 #endif
 }
 
+/* The address to which an instruction in no library would return, as after a call of NULL. */
 static uintptr_t return_address(const ucontext_t *context) {
 #if defined(__x86_64__)
   return *(const uintptr_t *)context->uc_mcontext.gregs[REG_RSP];
@@ -67,20 +66,38 @@ static uintptr_t return_address(const ucontext_t *context) {
 #endif
 }
 
-/* A fault in here ends the process by the same signal, which is blocked.  The frames so far are kept. */
+void CTestHost_prepareStacks(void) {
+  /* The first call loads a library, which a signal handler must not do. */
+  void *frame;
+  backtrace(&frame, 1);
+}
+
+size_t CTestHost_calls(const void *context, uint64_t *out, size_t capacity) {
+  void *calls[2 * CTESTHOST_FRAMES];
+  int count = backtrace(calls, 2 * CTESTHOST_FRAMES), first = 0;
+  size_t done = 0;
+  if (context) {
+    uintptr_t at = instruction(context), base;
+    if (done < capacity) out[done++] = at;
+    while (first < count && (uintptr_t)calls[first] != at) first++;
+    if (!library_at(at, &base) && done < capacity) out[done++] = return_address(context) - 1;
+    first++;
+  }
+  while (first < count && done < capacity) out[done++] = (uintptr_t)calls[first++] - 1;
+  return done;
+}
+
+/* A fault in here ends the process by the same signal, which is blocked.  The instruction is noted before. */
 int CTestHost_noteStack(int signal, const void *context) {
   struct CTestHost_stack *stack = kept;
   if (!stack || getpid() != owner) return 0;
-  uintptr_t at = instruction(context), base;
-  stack->count = 0;
+  uint64_t calls[CTESTHOST_FRAMES];
   stack->signal = (uint32_t)signal;
-  add(stack, at);
-  void *calls[2 * CTESTHOST_FRAMES];
-  int count = backtrace(calls, 2 * CTESTHOST_FRAMES), first = 0;
-  while (first < count && (uintptr_t)calls[first] != at) first++;
-  if (!library_at(at, &base)) add(stack, return_address(context) - 1);
-  else
-    for (int index = first + 1; index < count; index++) add(stack, (uintptr_t)calls[index] - 1);
+  stack->frames[0] = CTestHost_frameOf(instruction(context));
+  stack->count = 1;
+  size_t count = CTestHost_calls(context, calls, CTESTHOST_FRAMES);
+  for (size_t index = 1; index < count; index++) stack->frames[index] = CTestHost_frameOf(calls[index]);
+  stack->count = (uint32_t)count;
   return 1;
 }
 

@@ -1,6 +1,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "stack.h"
 #include "test_host.h"
 #include "touches.h"
 
@@ -9,9 +10,11 @@
 static struct CTestHost_touch touches[TOUCHES_MAX];
 static _Atomic size_t touch_count;
 
-void CTestHost_reportTouch(uint32_t kind, uint32_t number, int64_t offset) {
+void CTestHost_reportTouch(uint32_t kind, uint32_t number, int64_t offset, const void *context) {
   size_t index = atomic_fetch_add(&touch_count, 1);
-  if (index < TOUCHES_MAX) touches[index] = (struct CTestHost_touch){kind, number, offset};
+  if (index >= TOUCHES_MAX) return;
+  touches[index] = (struct CTestHost_touch){kind, number, offset, {0}};
+  CTestHost_calls(context, touches[index].calls, CTESTHOST_TOUCH_CALLS);
 }
 
 size_t CTestHost_takeTouches(struct CTestHost_touch *out, size_t capacity) {

@@ -82,6 +82,8 @@ struct CTestHost_memory {
 /* From now on, a fatal signal of this process, but not of its copies, writes the stack of its thread to this record.  The signal then
  * takes its usual course. */
 void CTestHost_keepStack(struct CTestHost_record *record);
+/* Where an instruction of this process is. */
+struct CTestHost_frame CTestHost_frameOf(uint64_t address);
 /* The signal of the stack in a record, 0 for none; and how many frames it has, at most CTESTHOST_FRAMES. */
 int CTestHost_stackSignal(const struct CTestHost_record *record);
 size_t CTestHost_frameCount(const struct CTestHost_record *record);
@@ -114,10 +116,13 @@ enum {
 /* The number of a removed region, and of memory that is not a region. */
 #define CTESTHOST_REMOVED UINT32_MAX
 
+#define CTESTHOST_TOUCH_CALLS 12
+
 struct CTestHost_touch {
   uint32_t kind;   /* CTESTHOST_* */
   uint32_t region; /* the region's number */
   int64_t offset;  /* from the first lent byte */
+  uint64_t calls[CTESTHOST_TOUCH_CALLS]; /* the instruction and the calls around it, the innermost first; then 0 */
 };
 
 /* Begins to catch accesses. 0, or -1 with errno. */

@@ -18,6 +18,10 @@ package struct Finding: Sendable, Hashable {
   package var foundBy = ""
   /// The number of the exchange of that check that provoked it; 0 if none did, or if several ran at once.
   package var exchange = 0
+  /// The instruction that provoked it and the calls around it, as its process has recorded them.
+  var calls: [RecordedFrame] = []
+  /// The same for reports, with the functions and lines of the plugin; empty if there are none.
+  package var stack: [StackFrame] = []
 
   package init(_ check: String, _ severity: Severity, _ message: String, place: String = "") {
     self.check = check
@@ -45,12 +49,21 @@ package struct Finding: Sendable, Hashable {
 
   package var json: JSONValue { .object(members) }
 
+  /// As a child reports it.
+  var record: JSONValue {
+    var record = members
+    if !calls.isEmpty { record["calls"] = .array(calls.map(\.json)) }
+    return .object(record)
+  }
+
+  /// As reports have it.
   var members: JSONObject {
     var members: JSONObject = [
       "check": .string(check), "severity": .string(severity.rawValue), "message": .string(message), "place": .string(place),
     ]
     if !foundBy.isEmpty { members["foundBy"] = .string(foundBy) }
     if exchange > 0 { members["exchange"] = .number(JSONNumber(exchange)) }
+    if !stack.isEmpty { members["stack"] = .array(stack.map(\.json)) }
     return members
   }
 
@@ -61,5 +74,6 @@ package struct Finding: Sendable, Hashable {
     else { return nil }
     self.init(check, severity, message, place: place)
     exchange = max(json["exchange"]?.int ?? 0, 0)
+    calls = (json["calls"]?.array ?? []).compactMap(RecordedFrame.init)
   }
 }

@@ -52,19 +52,8 @@ package struct StackFrame: Sendable, Hashable {
 
 extension ChildStatusRecord {
   /// The stack of the thread that a signal ended, the innermost frame first; empty if there is none.
-  ///
-  /// - Parameters:
-  ///   - plugin: The path of the plugin, as the caller names it.
-  ///   - isCopy: Whether a library of the child is a copy of the plugin.
-  func stack(of signal: Int32, _ plugin: String, isCopy: (String) -> Bool) -> [StackFrame] {
+  func stack(of signal: Int32) -> [RecordedFrame] {
     guard unsafe CTestHost_stackSignal(record) == signal else { return [] }
-    let frames = unsafe (0..<CTestHost_frameCount(record)).map { index in
-      let frame = unsafe CTestHost_frameAt(record, index)
-      let library = unsafe withUnsafeBytes(of: frame.library) { unsafe Self.text(in: $0) }
-      let isOfPlugin = isCopy(library)
-      return StackFrame(
-        library: isOfPlugin ? plugin : library.isEmpty ? "carabiner" : library, isOfPlugin: isOfPlugin, offset: frame.offset)
-    }
-    return StackFrame.relevant(frames)
+    return unsafe (0..<CTestHost_frameCount(record)).map { unsafe RecordedFrame(CTestHost_frameAt(record, $0)) }
   }
 }

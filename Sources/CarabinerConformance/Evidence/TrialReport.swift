@@ -30,7 +30,7 @@ enum TrialReport {
 
   /// Writes the report of a child and its end.
   static func write(_ contents: Contents, nonce: String) {
-    var text = contents.findings.map { line(nonce, "finding", $0.json) }.joined()
+    var text = contents.findings.map { line(nonce, "finding", $0.record) }.joined()
     if let skip = contents.skip { text += line(nonce, contents.hasNoInstance ? "noInstance" : "skip", .string(skip)) }
     if let reason = contents.foreignReason { text += line(nonce, "foreign", .string(reason)) }
     text += contents.sources.map { line(nonce, "source", $0.json) }.joined()

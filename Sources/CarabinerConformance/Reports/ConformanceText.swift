@@ -26,6 +26,7 @@ package struct ConformanceText: Sendable {
       lines.append("\(word(outcome.status)) \(plain("\(outcome.check.id) \(outcome.check.title)\(detail(outcome.status))"))")
       for finding in outcome.findings {
         lines.append(plain("        \(finding.message)\(finding.place.isEmpty ? "" : " (\(finding.place))")"))
+        lines += finding.stack.map { plain("          at \($0.text)") }
         if let origin = report.origin(of: finding) { lines.append(plain("          \(origin)")) }
       }
       lines += outcome.stack.map { plain("        at \($0.text)") }

@@ -24,10 +24,11 @@ package enum JUnitReport {
       + "time=\"\(seconds(outcome.duration))\""
     var inner: [String] = []
     let findings = outcome.findings.map { "\($0.message)\($0.place.isEmpty ? "" : " (\($0.place))")" }
+    let reports = zip(findings, outcome.findings).flatMap { [$0] + $1.stack.map { "at \($0.text)" } }
     let origins = [report.origin(ofEndOf: outcome)] + outcome.findings.map(report.origin(of:))
     let stack = outcome.stack.map { "at \($0.text)" }
     let message = escaped(
-      ([outcome.status.detail] + stack + findings + origins.compactMap(\.self)).filter { !$0.isEmpty }.joined(separator: "\n"))
+      ([outcome.status.detail] + stack + reports + origins.compactMap(\.self)).filter { !$0.isEmpty }.joined(separator: "\n"))
     let end = ([outcome.status.detail] + outcome.stack.filter(\.isOfPlugin).prefix(1).map { "at \($0.text)" })
       .joined(separator: " ")
     switch outcome.status {

@@ -35,7 +35,7 @@ package enum SARIFReport {
       ]
       if let command { result["properties"] = ["reproduce": .string(command)] }
       if !stack.isEmpty {
-        result["stacks"] = .array([["message": ["text": .string(outcome.status.detail)], "frames": .array(stack.map(frame))]])
+        result["stacks"] = .array([["message": ["text": .string(message)], "frames": .array(stack.map(frame))]])
       }
       return .object(result)
     }
@@ -43,7 +43,7 @@ package enum SARIFReport {
       result(
         finding.severity == .failure || report.warningsCount ? "error" : "warning",
         finding.place.isEmpty ? finding.message : "\(finding.message) (\(finding.place))",
-        report.command(for: finding))
+        report.command(for: finding), finding.stack)
     }
     switch outcome.status {
     case .crash, .timeout:

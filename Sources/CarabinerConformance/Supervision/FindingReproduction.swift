@@ -29,10 +29,10 @@ package struct FindingReproduction: Sendable {
     var lines: [String] = []
     if outcome.hasDied { lines.append("\(outcome.status.name) \(outcome.check.id): \(outcome.status.detail)") }
     lines += outcome.stack.map { "        at \($0.text)" }
-    lines += outcome.findings.map { finding in
+    lines += outcome.findings.flatMap { finding in
       let place = finding.place.isEmpty ? "" : " (\(finding.place))"
       let exchange = finding.exchange > 0 ? " in exchange \(finding.exchange)" : ""
-      return "\(finding.check)\(exchange): \(finding.message)\(place)"
+      return ["\(finding.check)\(exchange): \(finding.message)\(place)"] + finding.stack.map { "        at \($0.text)" }
     }
     switch outcome.status {
     case .skip(let reason), .untested(let reason), .harnessError(let reason): lines.append("\(outcome.status.name): \(reason)")

@@ -71,6 +71,7 @@ struct FuzzRun {
       let more = count == 1 ? "" : "; \(count - 1) more cases show it"
       var finding = Finding(check.id, first.severity, "\(rule)\(first.message)\(more)", place: first.place)
       finding.foundBy = check.id
+      finding.stack = first.stack
       return finding
     }
   }

@@ -22,9 +22,19 @@ extension Supervisor {
     case .timeout: signal = SIGABRT
     case .exit, .stopped, .crowd, .flood: return []
     }
-    var frames = child.record.stack(of: signal, plugin) { library in
-      library == copy || library.hasPrefix("/proc/self/fd/") || library.hasPrefix("./")
-    }
+    return stack(child.record.stack(of: signal), copy)
+  }
+
+  /// The frames for a report, down to the last one of the plugin, with its functions and lines.
+  func stack(_ recorded: [RecordedFrame], _ copy: String) -> [StackFrame] {
+    var frames = StackFrame.relevant(
+      recorded.map { frame in
+        // Checks make copies in memory and in the working folder.
+        let isOfPlugin =
+          frame.library == copy || frame.library.hasPrefix("/proc/self/fd/") || frame.library.hasPrefix("./")
+        let library = isOfPlugin ? plugin : frame.library.isEmpty ? "carabiner" : frame.library
+        return StackFrame(library: library, isOfPlugin: isOfPlugin, offset: frame.offset)
+      })
     let found = sources(of: Set(frames.filter(\.isOfPlugin).map(\.offset)), copy)
     for index in frames.indices where frames[index].isOfPlugin {
       guard let source = found[frames[index].offset] else { continue }

@@ -178,7 +178,10 @@ package struct Supervisor: Sendable {
       if ended.leftovers > 0 {
         findings.append(Finding("PR01", .failure, "it left \(ended.leftovers) running processes"))
       }
-      for index in findings.indices { findings[index].foundBy = check.id }
+      for index in findings.indices {
+        findings[index].foundBy = check.id
+        findings[index].stack = stack(findings[index].calls, copy)
+      }
       var end = outcome(status(check, ended, contents, findings, record), findings, output, step: record.step)
       end.foreignReason = contents.foreignReason
       end.outcome.stack = stack(of: child, copy)

@@ -95,8 +95,12 @@ internal import Synchronization
   // MARK: Breaches
 
   /// Notes a breach of a rule.
-  func breach(_ check: String, _ message: String, _ severity: Finding.Severity = .failure, at place: String? = nil) {
-    let finding = Finding(check, severity, message, place: place ?? whereabouts.withLock(\.self))
+  func breach(
+    _ check: String, _ message: String, _ severity: Finding.Severity = .failure, at place: String? = nil,
+    calls: [RecordedFrame] = []
+  ) {
+    var finding = Finding(check, severity, message, place: place ?? whereabouts.withLock(\.self))
+    finding.calls = calls
     state.withLock { $0.note(finding) }
   }
 
@@ -148,20 +152,22 @@ internal import Synchronization
   func collectTouches(at place: String) {
     for touch in GuardedMemory.takeTouches() {
       let name = GuardedMemory.name(of: touch.region)
+      let calls = RecordedFrame.calls(of: touch)
       switch touch.kind {
       case UInt32(CTESTHOST_BEYOND):
-        breach("ME01", "\(name) was accessed at byte \(touch.offset), which is outside of it", at: place)
+        breach("ME01", "\(name) was accessed at byte \(touch.offset), which is outside of it", at: place, calls: calls)
       case UInt32(CTESTHOST_WRITTEN):
-        breach("ME02", "\(name) was written to at byte \(touch.offset), but it is read-only", at: place)
+        breach("ME02", "\(name) was written to at byte \(touch.offset), but it is read-only", at: place, calls: calls)
       case UInt32(CTESTHOST_FREED) where touch.offset < 0:
-        breach("ME12", "it frees its own memory twice", at: place)
+        breach("ME12", "it frees its own memory twice", at: place, calls: calls)
       case UInt32(CTESTHOST_FREED):
-        breach("ME12", "its own memory was accessed at byte \(touch.offset) after free()", at: place)
+        breach("ME12", "its own memory was accessed at byte \(touch.offset) after free()", at: place, calls: calls)
       case UInt32(CTESTHOST_LATE) where GuardedMemory.wasResumed(touch.region):
-        breach("ME04", "\(name) was accessed at byte \(touch.offset) after resume(), which ends the view", at: place)
+        breach(
+          "ME04", "\(name) was accessed at byte \(touch.offset) after resume(), which ends the view", at: place, calls: calls)
       default:
         let end = name == GuardedMemory.scratchName ? "its call had ended" : "its hook had completed"
-        breach("ME03", "\(name) was accessed at byte \(touch.offset) after \(end)", at: place)
+        breach("ME03", "\(name) was accessed at byte \(touch.offset) after \(end)", at: place, calls: calls)
       }
     }
   }

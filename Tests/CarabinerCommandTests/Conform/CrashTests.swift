@@ -74,6 +74,34 @@ struct CrashTests {
     #expect(copied["status"] == "CRASH" && copied["stack"] == nil, "\(copied)")
   }
 
+  @Test("an access to guarded memory, after which the check goes on, names the line of the plugin")
+  func touches() async throws {
+    let folder = try FixturePlugin.Folder()
+    let text = """
+      #include <carabiner.h>
+      static volatile uint8_t sum;
+      static crb_verdict on_result(void *inst, crb_call call, void *state, const crb_result *result) {
+        (void)inst, (void)call, (void)state;
+        sum = result->json.ptr ? result->json.ptr[result->json.len] : 0;
+        return CRB_CONTINUE;
+      }
+      #define NEEDS CRB_PART_JSON
+      #define GRAPHQL_ON_RESULT on_result
+      #include "sound.h"
+      """
+    let plugin = try await BadPlugin.compile(text, ["-g"], into: folder)
+    let run = try await CommandRun(["conform", "--check", "ME01", "--format", "json", plugin])
+    let check = try #require(try JSONValue(parsing: run.output)["plugins"]?[0]?["checks"]?[0])
+    #expect(check["status"] == "FAIL", "\(check)")
+    let frame = try #require(check["findings"]?[0]?["stack"]?[0], "\(check)")
+    #expect(frame["function"] == "on_result" && frame["line"]?.int == 5, "\(frame)")
+    #expect(frame["file"]?.string == folder.file("plugin.c").path)
+    let sarif = try JSONValue(parsing: await CommandRun(["conform", "--check", "ME01", "--format", "sarif", plugin]).output)
+    let place = sarif["runs"]?[0]?["results"]?[0]?["locations"]?[0]?["physicalLocation"]
+    #expect(
+      place?["region"]?["startLine"]?.int == 5 && place?["artifactLocation"]?["uri"]?.string?.hasSuffix("/plugin.c") == true)
+  }
+
   @Test("text, JUnit and SARIF have the line of the source")
   func formats() async throws {
     let folder = try FixturePlugin.Folder()
