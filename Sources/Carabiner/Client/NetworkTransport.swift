@@ -35,7 +35,7 @@ public struct RequestConfiguration: Sendable {
   package var route: String?
   /// The files that belong to the operation, and are still arriving; nil if there are none.
   package var form: UploadedForm?
-  /// Whether the caller takes a body that is passed on while it arrives, if no stage reads it.
+  /// Whether the caller takes a body, or results of a subscription, that are passed on, if no stage reads it.
   package var takesPassedBody = false
   /// The state of a subscription, which the chain updates. The client sets it.
   public internal(set) var subscription: SubscriptionProgress?

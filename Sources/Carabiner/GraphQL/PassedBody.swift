@@ -8,7 +8,7 @@ package import FoundationEssentials
 package final class PassedBody: @unchecked Sendable {
   // One consumer at a time uses the properties.
 
-  /// The length of the body that the server has declared; nil if it is not known.
+  /// The length of the body: that of a whole body, or the one that the server has declared; nil if it is not known.
   package let length: Int?
   private var ahead: Data?
   /// The rest; nil if there is none.

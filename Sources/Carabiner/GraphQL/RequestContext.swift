@@ -20,7 +20,7 @@ public final class RequestContext: Sendable {
   public let subscription: SubscriptionProgress?
   /// The path of a gateway at which the operation arrived; nil if there is none, or no rule depends on it.
   package let route: String?
-  /// Whether the caller takes a body that is passed on while it arrives.
+  /// Whether the caller takes a body, or results of a subscription, that are passed on.
   package let takesPassedBody: Bool
   private let state = Mutex(State())
 

@@ -212,7 +212,7 @@ package final class GatewayReply: Sendable {
 
   /// Sends a piece. If many bytes wait, returns once the system has accepted it.
   ///
-  /// - Throws: The error that closed the connection, if it has waited. In any case the task of the response is cancelled.
+  /// - Throws: The error that closed the connection, if it has waited. A client that disconnects also cancels the task of the response.
   package func send(_ bytes: ByteBuffer) async throws {
     if isWithoutBody { return }
     let count = bytes.readableBytes

@@ -22,7 +22,7 @@ package protocol OperationRunner: Sendable {
   ///   - forwarded: Fields about the client for the upstream; nil for none.
   ///   - trace: The operation's place in a trace; nil if it has none.
   ///   - sending: Notes whether the operation was sent; nil if the caller does not ask.
-  ///   - takesPassedBody: Whether the caller takes a body that is passed on while it arrives.
+  ///   - takesPassedBody: Whether the caller takes a body, or results of a subscription, that are passed on.
   func begin(
     _ operation: DynamicOperation, headers: HTTPHeaders, requestID: String, client: String, path: String,
     forwarded: ForwardedFields?, trace: RequestTrace?, sending: SendingWatch?, takesPassedBody: Bool

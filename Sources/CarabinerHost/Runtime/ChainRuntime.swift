@@ -188,7 +188,7 @@ final class ChainRuntime: Sendable {
   ///
   /// - Parameters:
   ///   - path: The path of a gateway at which the operation arrived; nil for none.
-  ///   - takesPassedBody: Whether the caller takes a body that is passed on while it arrives.
+  ///   - takesPassedBody: Whether the caller takes a body, or results of a subscription, that are passed on.
   func results(
     of operation: DynamicOperation, headers: HTTPHeaders, cachePolicy: CachePolicy, path: String? = nil,
     takesPassedBody: Bool = false, tracer: (any ChainTracer)?
