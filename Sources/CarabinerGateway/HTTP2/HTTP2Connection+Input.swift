@@ -83,7 +83,10 @@ extension HTTP2Connection {
     switch stream.state {
     case .receiving, .uploading, .head: break
     // The window is not returned, so the client cannot send much more.
-    case .answering, .answered, .closed: return
+    case .answered:
+      if stream.awaitsEnd { endIfFull(stream) }
+      return
+    case .answering, .closed: return
     }
     unsafe stream.add(slice(of: data))
     hasArrived(stream)
@@ -136,15 +139,27 @@ extension HTTP2Connection {
     budget.sent()
     switch frame.kind {
     case FrameHead.Kind.data, FrameHead.Kind.headers:
-      // The response is complete before the request. The client stops sending, and keeps the response (RFC 9113, 8.1).
-      if frame.endsStream, session.stream(Int32(frame.stream))?.isEndedByClient == false {
-        session.reset(Int32(frame.stream), .noError)
-      }
+      if frame.endsStream, let stream = session.stream(Int32(frame.stream)), !stream.isEndedByClient { awaitEnd(of: stream) }
     case FrameHead.Kind.reset: if code != HTTP2ErrorCode.noError.rawValue { budget.reset(at: now) }
     case FrameHead.Kind.goAway:
       if phase == .ending && !isNotice || code != HTTP2ErrorCode.noError.rawValue { hasSentEnd = true }
     default: break
     }
+  }
+
+  /// Lets the client end a stream whose response is complete before its request.
+  ///
+  /// RST_STREAM with NO_ERROR asks a client to stop sending and to keep the response (RFC 9113, 8.1). But clients lose the response if they
+  /// read the frame before they have sent the rest. So they get it only if they send on for long, or nothing at all.
+  private func awaitEnd(of stream: HTTP2Stream) {
+    now = loop.now
+    allow(terms.limits.receiveTimeout, stream)
+    endIfFull(stream)
+  }
+
+  /// Ends a stream whose response is complete if the client cannot send the rest of the request.
+  private func endIfFull(_ stream: HTTP2Stream) {
+    if session.isWindowFull(of: stream.id) { session.reset(stream.id, .noError) }
   }
 
   /// The session has closed a stream, and forgets it.

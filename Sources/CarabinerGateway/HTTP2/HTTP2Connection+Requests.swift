@@ -148,7 +148,10 @@ extension HTTP2Connection {
     case .head: end(.noError)
     case .receiving: refuse(.late(terms.limits), stream)
     case .uploading(let upload): fail(upload, upload.lateness(at: now, terms.limits), stream)
-    case .answering, .answered, .closed: break
+    case .answered:
+      session.reset(stream.id, .noError)
+      hasOutput()
+    case .answering, .closed: break
     }
   }
 }

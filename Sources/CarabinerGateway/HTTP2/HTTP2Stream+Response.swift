@@ -97,6 +97,7 @@ extension HTTP2Stream {
   private func end(_ connection: HTTP2Connection) {
     output.isEnded = true
     deadlines.receive = nil
+    _ = takeBody()
     switch state {
     case .uploading(let upload):
       state = .answered

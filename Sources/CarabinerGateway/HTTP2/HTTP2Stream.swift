@@ -69,6 +69,9 @@ final class HTTP2Stream: StreamOutlet, @unchecked Sendable {
 
   var isOpen: Bool { if case .closed = state { false } else { true } }
 
+  /// Whether the response was sent, and the client has time to end the request.
+  var awaitsEnd: Bool { if case .answered = state { deadlines.receive != nil } else { false } }
+
   var isWritable: Bool { output.waiting == 0 && connection?.isWritable == true }
 
   /// Adds bytes of the body.

@@ -113,6 +113,13 @@ internal import NIOCore
     _ = unsafe nghttp2_session_consume_connection(handle, bytes)
   }
 
+  /// Whether the client may send nothing more on a stream until its window is returned.
+  func isWindowFull(of stream: Int32) -> Bool {
+    guard let handle = unsafe handle else { return true }
+    return unsafe nghttp2_session_get_stream_effective_recv_data_length(handle, stream)
+      >= nghttp2_session_get_stream_effective_local_window_size(handle, stream)
+  }
+
   /// Returns the window of a stream for data that was taken.
   func consume(_ bytes: Int, of stream: Int32) {
     guard let handle = unsafe handle else { return }

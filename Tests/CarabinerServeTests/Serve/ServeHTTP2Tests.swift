@@ -102,21 +102,43 @@ struct ServeHTTP2Tests {
     #expect(client.message()?["payload"]?["data"]?["__typename"] == "Query")
   }
 
-  @Test("a refusal before the end of the body is sent completely, and a client that sends on receives NO_ERROR")
-  func early() async throws {
-    let client = try HTTP2Client(gateway(["--maximum-body", "1000B"]))
-    client.post(1, nil, headers: [("content-length", "1001")])
-    var frame = try #require(client.next())
-    while !frame.endsStream {
-      #expect(frame.kind != Kind.reset, "the stream is reset before the answer is whole")
+  /// The response of a stream, which is not followed by a reset.
+  private func receive(_ stream: UInt32, from client: HTTP2Client) throws {
+    var frame: HTTP2Client.Frame
+    repeat {
       frame = try #require(client.next())
+      #expect(frame.stream == stream && frame.kind != Kind.reset, "\(frame)")
+    } while !frame.endsStream
+  }
+
+  @Test("after a refusal before the end of the body, a client can send the rest, up to its window")
+  func early() async throws {
+    let client = try HTTP2Client(gateway(["--maximum-body", "1000B", "--receive-timeout", "10m"]))
+    let lengths = [(UInt32(1), 1001), (3, 70_000)]
+    for (stream, length) in lengths {
+      client.post(stream, nil, headers: [("content-length", "\(length)")])
+      try receive(stream, from: client)
     }
-    client.send(Kind.data, 0, 1, Array(repeating: 0x20, count: 500))
+    client.send(Kind.data, 0x1, 1, Array(repeating: 0x20, count: 1001))
+    client.post(5, #"{"query":"{ __typename }"}"#)
+    try receive(5, from: client)
+    // Its window is full after 65,535 bytes.
+    for size in [16_384, 16_384, 16_384, 16_383] { client.send(Kind.data, 0, 3, Array(repeating: 0x20, count: size)) }
+    let reset = try #require(client.next())
+    #expect(reset.kind == Kind.reset && reset.stream == 3 && reset.errorCode == 0, "\(reset)")
+    client.post(7, #"{"query":"{ __typename }"}"#)
+    try receive(7, from: client)
+  }
+
+  @Test("after a refusal, a client that does not end its request receives NO_ERROR at the end of the receive timeout")
+  func neverEnded() async throws {
+    let client = try HTTP2Client(gateway(["--maximum-body", "1000B", "--receive-timeout", "3s"]))
+    client.post(1, nil, headers: [("content-length", "1001")])
+    try receive(1, from: client)
     let reset = try #require(client.next())
     #expect(reset.kind == Kind.reset && reset.stream == 1 && reset.errorCode == 0, "\(reset)")
     client.post(3, #"{"query":"{ __typename }"}"#)
-    let next = try #require(client.next())
-    #expect(next.kind == Kind.headers && next.stream == 3, "\(next)")
+    try receive(3, from: client)
   }
 
   @Test("requests of one connection run concurrently, and a cancelled one ends upstream")
