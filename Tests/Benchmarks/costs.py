@@ -15,6 +15,7 @@ Each part is measured on its own and has a table:
                 the latencies with 1, 32 and 256 open connections
   large         the same with a response of 100 KB
   huge          the same with a response of 8 MiB; the memory is what the program takes more after a second, for each connection
+  mixed         as post, but of ten requests one has a response of 100 KB, and one is a subscription with three events of 1 KB
   subscription  events to 1,000 subscriptions as multipart bodies: a round sends one event to each, and ends when all have it
   tls           as post, with TLS 1.3 from clients and to the upstream
   http2         as post, with HTTP/2 (h2c) from clients, over 4 connections

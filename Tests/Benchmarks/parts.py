@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import itertools
 import json
 import os
 import pathlib
@@ -96,9 +97,10 @@ class Part:
     def url(self, port):
         return f"{self.wiring.scheme}://127.0.0.1:{port}/graphql"
 
-    def ask(self, port):
+    def ask(self, port, query=traffic.QUERY, headers=()):
         """The head and the body of the response to one request, or None."""
-        command = ["curl", "-s", "-i", "--max-time", "10", "-H", "Content-Type: application/json", "--data-binary", traffic.QUERY]
+        command = ["curl", "-s", "-i", "--max-time", "10", "-H", "Content-Type: application/json", "--data-binary", query]
+        command += [word for header in headers for word in ("-H", header)]
         if self.wiring.tls:
             command += ["--cacert", str(self.wiring.tls / "certificate.pem")]
         if self.wiring.http2:
@@ -108,11 +110,11 @@ class Part:
         lines = [line.partition(":") for line in head.split("\n")[1:]]
         return None if done.returncode != 0 else ({name.lower(): value.strip() for name, _, value in lines}, text)
 
-    def check(self, program, answer):
+    def check(self, program, answer, expected=None):
         head, text = answer or ({}, "no response")
         up = [stage for stage in proxies.STAGES if head.get(f"x-{stage}-up") == "one"]
         seen = "".join("one" for stage in (proxies.STAGES[0], proxies.STAGES[-1]) if stage in program.stages)
-        if text != self.text or up != program.stages or head.get("x-seen", "") != seen:
+        if text != (expected or self.text) or up != program.stages or head.get("x-seen", "") != seen:
             raise Failure(f"{program.name} does not answer as it should:\n{head}\n{text[:2000]}")
 
 
@@ -128,12 +130,17 @@ class WebSession(Session):
         self.port, self.trust = port, None
         if wiring.tls:
             self.trust = ssl.create_default_context(cafile=wiring.tls / "certificate.pem")
-        body = traffic.QUERY.encode()
-        self.request = (f"POST /graphql HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
-                        f"Content-Length: {len(body)}\r\n\r\n").encode() + body
+        self.requests = [self.request(traffic.QUERY)]
+
+    def request(self, query, headers=()):
+        lines = [f"Host: 127.0.0.1:{self.port}", "Content-Type: application/json", f"Content-Length: {len(query)}", *headers]
+        return "\r\n".join(["POST /graphql HTTP/1.1", *lines, "", query]).encode()
+
+    def load(self, seconds, connections):
+        return traffic.wrk(self.url, seconds, self.core, connections=connections)
 
     def run(self, seconds, connections=traffic.CONNECTIONS):
-        result = traffic.wrk(self.url, seconds, self.core, connections=connections)
+        result = self.load(seconds, connections)
         errors = {kind: result[kind] for kind in ("status", "connect", "read", "write", "timeout") if result[kind]}
         if errors:
             raise Failure(f"some requests failed: {errors}")
@@ -153,13 +160,18 @@ class WebSession(Session):
         self.loop.run_until_complete(send_all())
 
     async def exchange(self, reader, writer, count):
-        for _ in range(count):
-            writer.write(self.request)
+        for request in itertools.islice(itertools.cycle(self.requests), count):
+            writer.write(request)
             head = await reader.readuntil(b"\r\n\r\n")
             length = re.search(rb"(?i)\r\ncontent-length: (\d+)", head)
-            if b" 200 " not in head.partition(b"\r\n")[0] or length is None:
+            if b" 200 " not in head.partition(b"\r\n")[0] or length is None and b"chunked" not in head:
                 raise Failure(f"a response has another head:\n{head.decode(errors='replace')}")
-            await reader.readexactly(int(length[1]))
+            if length:
+                await reader.readexactly(int(length[1]))
+                continue
+            while (size := int(await reader.readuntil(b"\r\n"), 16)) > 0:
+                await reader.readexactly(size + 2)
+            await reader.readuntil(b"\r\n")
 
     def close(self):
         for _, writer in self.streams:
@@ -193,6 +205,53 @@ class Huge(Large):
         session.run(1)
         session.memory = (resident_kb(process) - before) / traffic.CONNECTIONS
         return session
+
+
+class Mixed(Part):
+    """Of ten requests, one has a large response, and one is a subscription with three events."""
+
+    name = "mixed"
+    title = f"as post; of ten requests one has a response of 100 KB and one has three events, {traffic.CONNECTIONS} connections"
+    latencies = []
+    counted = 20 * traffic.CONNECTIONS
+    query = json.dumps({"query": "subscription Items { items { id name price inStock tags } }"}, separators=(",", ":"))
+    accept = 'Accept: multipart/mixed;boundary="graphql";subscriptionSpec="1.0", application/json'
+    event = "\r\n--graphql\r\ncontent-type: application/json\r\n\r\n" + json.dumps({"payload": json.loads(traffic.body())})
+    answers = {
+        "large": ("application/json", Large.text),
+        "events": ('multipart/mixed;boundary="graphql";subscriptionSpec="1.0"', 3 * event + "\r\n--graphql--\r\n"),
+    }
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.wiring = proxies.Wiring(forwarded=("x-answer",))
+
+    def upstream(self, machine, core=None):
+        return traffic.start_upstream(machine, core, self.text, others=self.answers)
+
+    def start(self, machine, program, upstream, core=None):
+        process, port = super().start(machine, program, upstream, core)
+        self.check(program, self.ask(port, headers=["X-Answer: large"]), Large.text)
+        head, text = self.ask(port, self.query, ["X-Answer: events", self.accept])
+        if not head["content-type"].startswith("multipart/mixed") or text.count('"Item number 8"') != 3:
+            raise Failure(f"{program.name} does not pass three events on:\n{head}\n{text}")
+        return process, port
+
+    def session(self, process, port, core):
+        return MixedSession(self, process, port, core)
+
+
+class MixedSession(WebSession):
+    def __init__(self, part, process, port, core):
+        super().__init__(process, port, core, part.wiring, part.connections)
+        large = self.request(traffic.QUERY, ["X-Answer: large"])
+        events = self.request(part.query, ["X-Answer: events", part.accept])
+        self.requests = 4 * self.requests + [large] + 4 * self.requests + [events]
+        self.file = part.folder / f"requests-{port}"
+        self.file.write_bytes(b"".join(request + b"\0" for request in self.requests))
+
+    def load(self, seconds, connections):
+        return traffic.wrk(self.url, seconds, self.core, connections=connections, requests=self.file)
 
 
 class Worker(Part):
@@ -348,7 +407,7 @@ class SubscriptionSession(Session):
         self.command(f"rounds {count // self.clients}")
 
 
-PARTS = {part.name: part for part in (Part, Large, Huge, Subscription, TLS, HTTP2, Worker, LargeWorker)}
+PARTS = {part.name: part for part in (Part, Large, Huge, Mixed, Subscription, TLS, HTTP2, Worker, LargeWorker)}
 
 
 def make(name, folder, helper, clients):

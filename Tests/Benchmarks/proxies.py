@@ -23,6 +23,8 @@ class Wiring:
     tls: pathlib.Path | None = None
     # Whether clients use HTTP/2. The upstream gets HTTP/1.1.
     http2: bool = False
+    # The headers of clients that the upstream needs, beside those of the stages.
+    forwarded: tuple = ()
     # The number of responses that do not end. Proxies pass their parts on at once.
     streams: int = 0
 
@@ -47,7 +49,7 @@ def carabiner(executable, plugins, stages, plugin="headers.so", isolation=None):
         key = f", isolation: {isolation}" if isolation else ""
         entries = "".join(f"  - {{name: {stage}, file: {plugins}/{plugin}{key}}}\n" for stage in stages)
         manifest.write_text(
-            "carabiner: 1\nserve: {return-headers: [x-*]}\n"
+            f"carabiner: 1\nserve: {{return-headers: [x-*], forward-headers: {json.dumps(wiring.forwarded)}}}\n"
             + (f"settings: {{ca-file: {wiring.tls}/certificate.pem}}\n" if wiring.tls else "")
             + (f"plugins:\n{entries}chain: {{http: [{', '.join(stages)}, response-code]}}\n" if stages else ""))
         command = [

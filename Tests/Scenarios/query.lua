@@ -1,7 +1,18 @@
--- Posts the query of the environment, and writes what came of it as a last line of JSON.
+-- Posts the query of the environment, and writes what came of it as a last line of JSON. A file of further requests, each followed by a
+-- zero byte, is sent in turns instead.
 wrk.method = "POST"
 wrk.headers["Content-Type"] = "application/json"
 wrk.body = os.getenv("QUERY")
+
+if os.getenv("REQUESTS") then
+  local requests, next = {}, 0
+  for text in io.open(os.getenv("REQUESTS"), "rb"):read("*a"):gmatch("(%Z+)%z") do requests[#requests + 1] = text end
+
+  function request()
+    next = next % #requests + 1
+    return requests[next]
+  end
+end
 
 function done(summary, latency)
   local errors = summary.errors

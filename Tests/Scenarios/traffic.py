@@ -37,19 +37,28 @@ def nginx(machine, name, configuration, core=None):
     return machine.start(name, ["nginx", "-p", machine.folder, "-c", file, "-e", machine.folder / f"{name}.error"], core)
 
 
-def start_upstream(machine, core=None, text=body(), tls=None):
+def words(text):
+    """Directives of nginx that answer with a text."""
+    # A word of the configuration has at most 4 KB.
+    pieces = [text[start:start + 4000].replace("\r", "\\r").replace("\n", "\\n") for start in range(0, len(text), 4000)]
+    variables = "".join(f"set $piece{number} '{piece}'; " for number, piece in enumerate(pieces))
+    return variables + 'return 200 "' + "".join(f"${{piece{number}}}" for number in range(len(pieces))) + '";'
+
+
+def start_upstream(machine, core=None, text=body(), tls=None, others={}):
     """Starts a server that answers everything with the same text, and reports which of the stages' headers it received.
 
-    tls is the folder of a certificate, as `certificate` makes it. Returns its port.
+    tls is the folder of a certificate, as `certificate` makes it. others has other answers by the name that a request gives in its header
+    X-Answer, each with its media type. Returns its port.
     """
     port, = free_ports(1)
-    seen = 'default_type application/json; add_header X-Seen "$http_x_stage_1_down$http_x_stage_10_down";'
+    seen = 'add_header X-Seen "$http_x_stage_1_down$http_x_stage_10_down";'
+    answer = "".join(
+        f"location = /{name} {{ default_type '{media_type}'; {seen} {words(other)} }}" for name, (media_type, other) in others.items())
+    choose = "if ($http_x_answer) { rewrite ^ /$http_x_answer last; }" if others else ""
+    seen += " default_type application/json;"
     if len(text) <= LONGEST_WORDS:
-        # A word of the configuration has at most 4 KB.
-        pieces = [text[start:start + 4000] for start in range(0, len(text), 4000)]
-        variables = "".join(f"set $piece{number} '{piece}'; " for number, piece in enumerate(pieces))
-        words = "".join(f"${{piece{number}}}" for number in range(len(pieces)))
-        answer = f"location / {{ {variables} {seen} return 200 \"{words}\"; }}"
+        answer += f"location / {{ {choose} {seen} {words(text)} }}"
     else:
         # A file answers no POST, but is the page of the error that a POST gets.
         (machine.folder / "text.json").write_text(text)
@@ -83,12 +92,15 @@ def certificate(folder):
     return folder
 
 
-def wrk(url, seconds, core=None, timeout=5, connections=CONNECTIONS):
-    """Sends requests one after another over all connections. Returns the results."""
+def wrk(url, seconds, core=None, timeout=5, connections=CONNECTIONS, requests=None):
+    """Sends requests one after another over all connections. Returns the results.
+
+    requests is a file of requests that are sent in turns, each followed by a zero byte.
+    """
     done = subprocess.run(
         pinned(core) + ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", f"--timeout={timeout}s", "-s",
                         pathlib.Path(__file__).with_name("query.lua"), url],
-        capture_output=True, text=True, env={**os.environ, "QUERY": QUERY})
+        capture_output=True, text=True, env={**os.environ, "QUERY": QUERY, **({"REQUESTS": str(requests)} if requests else {})})
     if done.returncode != 0:
         raise Failure(f"wrk failed:\n{done.stdout}{done.stderr}")
     result = json.loads(done.stdout.strip().splitlines()[-1])
