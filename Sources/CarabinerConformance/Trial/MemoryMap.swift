@@ -17,17 +17,18 @@ struct MemoryMap: Sendable {
 
   static var now: MemoryMap {
     var map = MemoryMap()
-    for line in (ProcessState.text(of: "/proc/self/maps") ?? "").utf8.split(separator: UInt8(ascii: "\n")) {
-      let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 5).map { Substring($0) }
+    for line in (ProcessState.bytes(of: "/proc/self/maps") ?? []).split(separator: UInt8(ascii: "\n")) {
+      let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
       guard parts.count >= 5 else { continue }
-      let ends = parts[0].split(separator: "-").compactMap { UInt64($0, radix: 16) }
+      let ends = parts[0].split(separator: UInt8(ascii: "-")).compactMap { UInt64(text($0), radix: 16) }
       guard ends.count == 2, ends[0] <= ends[1] else { continue }
-      map.areas.append(
-        Area(
-          range: ends[0]..<ends[1], rights: String(parts[1]), name: parts.count > 5 ? String(parts[5].drop { $0 == " " }) : ""))
+      let name = parts.count > 5 ? text(parts[5].drop { $0 == UInt8(ascii: " ") }) : ""
+      map.areas.append(Area(range: ends[0]..<ends[1], rights: text(parts[1]), name: name))
     }
     return map
   }
+
+  private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
   /// Bytes of all mappings except the heap, which libc grows as needed, and addresses that are only reserved, such as the rest of the
   /// heap that libc gives to a thread.

@@ -189,13 +189,12 @@ extension Check {
   private static func findRare(_ trial: InterceptorTrial, _ stage: StageHooks, _ instance: TestHostInstance, _ place: String) {
     let calls = 6
     for exchange in Exchange.varied(trial.words) {
-      var states = [ProcessState.now]
-      for _ in 0..<3
-      where states.count < 2 || states[states.count - 1].descriptors >= states[states.count - 2].descriptors + calls {
+      var counts = [ProcessState.openDescriptors]
+      for _ in 0..<3 where counts.count < 2 || counts[counts.count - 1] >= counts[counts.count - 2] + calls {
         _ = trial.travel(Array(repeating: exchange, count: calls), stage, instance)
-        states.append(.now)
+        counts.append(ProcessState.openDescriptors)
       }
-      let leaked = states[states.count - 1].descriptors - states[0].descriptors
+      let leaked = counts[counts.count - 1] - counts[0]
       if leaked >= 3 * calls {
         return trial.notes.fail("\(3 * calls) calls leak \(leaked) descriptors: \(exchange.name)", at: place)
       }
