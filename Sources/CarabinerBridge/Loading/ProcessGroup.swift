@@ -13,8 +13,9 @@ package enum ProcessGroup {
       let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
         unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
       }
-      guard let process = Int32(name), process != leader, let state = state(of: process) else { continue }
-      if state.group == leader, state.letter != "Z" { count += 1 }
+      // Only the files of members are read: there may be hundreds of other processes.
+      guard let process = Int32(name), process != leader, getpgid(process) == leader else { continue }
+      if let state = state(of: process), state.group == leader, state.letter != "Z" { count += 1 }
     }
     return count
   }
