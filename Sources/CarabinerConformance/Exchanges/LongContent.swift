@@ -53,10 +53,10 @@ enum LongContent {
         { doubled($0) { "a: next { ...F\($0) } b: next { ...F\($0) }" } }
       ),
       ("a document whose fragments consist of the next one, twice", { doubled($0) { "...F\($0) ...F\($0)" } }),
-      ("a document with a long comment", { "query Books { books { id } } # " + String(repeating: "a", count: $0) }),
+      ("a document with a long comment", { "query Books { books { id } } # " + String.copies($0, of: "a") }),
       (
         "a document with much white space",
-        { "query Books {" + String(repeating: " \n", count: $0 / 2) + "books { id } }" }
+        { "query Books {" + String.copies($0 / 2, of: " \n") + "books { id } }" }
       ),
     ]
   }
@@ -89,6 +89,6 @@ enum LongContent {
 
   /// A long text, with a short one that triggers the plugin's processing.
   private static func text(_ word: String, _ bytes: Int) -> String {
-    "{\"mail\":\"ann.lee@example.org\",\"text\":\"\(String(repeating: word, count: bytes / word.utf8.count))\"}"
+    "{\"mail\":\"ann.lee@example.org\",\"text\":\"\(String.copies(bytes / word.utf8.count, of: word))\"}"
   }
 }

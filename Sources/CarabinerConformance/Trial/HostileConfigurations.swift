@@ -9,16 +9,16 @@ enum HostileConfigurations {
   /// Returns configurations that fit no schema, then variants of valid ones with members that are missing, of the wrong type, very long or
   /// very deep.
   static func texts(for schema: String?, seed: UInt64, count: Int) -> [String] {
-    let deep = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+    let deep = String.copies(depth, of: "[") + String.copies(depth, of: "]")
     var texts = [
       "", " ", "null", "[]", "0", "\"\"", "{", "{}", "{\"\":null}", "{\"a\":1,\"a\":2}", "\u{FEFF}{}", "{\"a\":\(deep)}",
-      "{\"a\":\"\(String(repeating: "x", count: longBytes))\"}", "{\"\\u0000\":\"\\u0000\"}",
+      "{\"a\":\"\(String.copies(longBytes, of: "x"))\"}", "{\"\\u0000\":\"\\u0000\"}",
     ]
     let plain = SampleConfiguration.text(for: schema)
     texts += ConfigurationVariants.texts(for: schema, count: count / 2, seed: seed)
     let start = (try? JSONValue(parsing: plain))?.object ?? JSONObject()
     let declared = schema.flatMap { try? JSONValue(parsing: $0) }?["properties"]?.object?.members.map(\.key) ?? []
-    let long = JSONValue.string(String(repeating: "y", count: longBytes))
+    let long = JSONValue.string(String.copies(longBytes, of: "y"))
     let nested = (0..<60).reduce(JSONValue.null) { value, _ in .array([value]) }
     for name in declared {
       for value in [.null, .bool(false), .number(JSONNumber(-1)), .string(""), .array([]), .object([:]), long, nested]

@@ -21,7 +21,7 @@ extension Check {
     .interceptor { trial in
       trial.testHost.state.withLock { $0.isGuarded = false }
       let large = [UInt8](repeating: UInt8(ascii: " "), count: trial.options.times(64 << 20, atLeast: 4 << 20))
-      let text = String(repeating: "x", count: 1 << 20)
+      let text = String.copies(1 << 20, of: "x")
       let words = trial.words.names.joined(separator: " ")
       let many = (0..<10_000).map { HeaderSample(name: "X-Many-\($0)", value: "\($0)") }
       try trial.exercise([
@@ -76,11 +76,11 @@ extension Check {
     ),
     .interceptor { trial in
       let depth = 100_000
-      let deep = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
-      let objects = String(repeating: #"{"a":"#, count: 20_000) + "1" + String(repeating: "}", count: 20_000)
+      let deep = String.copies(depth, of: "[") + String.copies(depth, of: "]")
+      let objects = String.copies(20_000, of: #"{"a":"#) + "1" + String.copies(20_000, of: "}")
       let texts: [(String, String)] = [
         ("lists in lists", deep), ("objects in objects", objects), ("a huge number", "1e999999999"),
-        ("a long number", String(repeating: "9", count: 100_000)), ("a lone surrogate", #""\ud800""#),
+        ("a long number", String.copies(100_000, of: "9")), ("a lone surrogate", #""\ud800""#),
         ("a NUL in a string", #""a\u0000b""#), ("a NUL in a name", #"{"\u0000":1}"#), ("a name twice", #"{"a":1,"a":2}"#),
         ("an escape at the end of a string", #""\\""#),
       ]
@@ -98,7 +98,7 @@ extension Check {
           + [("{a", "}"), ("{a(b:[", "])}"), ("{...on A{b(c:{d:", "})}}"), ("{a(b:\"\"){", "}}")].map { opening, closing in
             Exchange("a document of \(opening) in itself") {
               $0.operation.document =
-                "query Books " + String(repeating: opening, count: depth / 2) + String(repeating: closing, count: depth / 2)
+                "query Books " + String.copies(depth / 2, of: opening) + String.copies(depth / 2, of: closing)
               $0.isMalformed = true
             }
           }, settings)
@@ -175,8 +175,8 @@ extension Check {
 extension Check {
   /// Exchanges whose loggable texts are longer than a plugin's buffer.
   private static func longTexts(_ count: Int) -> [Exchange] {
-    let long = String(String(repeating: "long ", count: count / 5 + 1).prefix(count - 1)) + "x"
-    let name = String(repeating: "N", count: count)
+    let long = String(String.copies(count / 5 + 1, of: "long ").prefix(count - 1)) + "x"
+    let name = String.copies(count, of: "N")
     let plain = Exchange("long texts of \(count) bytes") {
       $0.operation.name = name
       let fields = [HeaderSample(name: "X-\(name)", value: "1"), HeaderSample(name: "X-Long", value: long)]
