@@ -21,8 +21,7 @@ struct OlderPluginTests {
       ScriptedServer.answering { _, peer in
         try peer.respond(headers: "Content-Type: application/json\r\n", body: #"{"data":{"book":{"title":"Solaris"}}}"#)
       })
-    let folder = try FixturePlugin.Folder()
-    let edition = try await BadPlugin(Self.fixtures.appending(path: "edition.swift")).build(into: folder)
+    let edition = try await BadPlugin(Self.fixtures.appending(path: "edition.swift")).built()
     let manifest = try TemporaryFile(
       """
       carabiner: 1
@@ -53,7 +52,7 @@ struct OlderPluginTests {
   @Test("a plugin in Rust signs unary requests, and a plugin in C has the chunks of a stream", .rule("connect.58", "connect.61"))
   func connect() async throws {
     let (server, folder) = (try await ConnectServer(), try FixturePlugin.Folder())
-    let signature = try await BadPlugin(Self.fixtures.appending(path: "body-signature.rs")).build(into: folder)
+    let signature = try await BadPlugin(Self.fixtures.appending(path: "body-signature.rs")).built()
     let source = Repository.root.appending(path: "Tests/Examples/ConnectCalls/Plugin/chunk_count.c").path
     let count = try await FixturePlugin.compile(at: source, into: folder, name: "chunk-count.so")
     let manifest = try TemporaryFile(

@@ -6,8 +6,8 @@ extension BadPlugin {
   private static let hardening = "-Wl,-z,relro,-z,now,-z,noexecstack"
 
   /// Builds it into a folder with the usual tools of its language.
-  func build(into folder: FixturePlugin.Folder) async throws -> String {
-    let output = folder.file("\(check).so").path
+  func build(into folder: URL) async throws -> String {
+    let output = folder.appending(path: "\(check).so").path
     let flags = (comment("CFLAGS") ?? "").split(separator: " ").map(String.init)
     switch language {
     case .c: try await buildC(output, flags, in: folder)
@@ -72,32 +72,33 @@ extension BadPlugin {
       """, flags, into: folder)
   }
 
-  private func buildC(_ output: String, _ flags: [String], in folder: FixturePlugin.Folder) async throws {
+  private func buildC(_ output: String, _ flags: [String], in folder: URL) async throws {
     let usual = ["-std=gnu11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-I\(Self.include)", Self.hardening]
     guard let make = comment("MAKE") else {
       return try await Self.run(["cc"] + usual + ["-o", output, source.path] + flags + ["-lpthread"])
     }
     try await Self.run(
       ["sh", "-ec", make], ["IN": source.path, "OUT": output, "CC": "cc", "CFLAGS": usual.joined(separator: " ")],
-      in: folder.url)
+      in: folder)
   }
 
   /// The note of a Swift plugin comes from a C file, as in Plugins.
-  private func buildSwift(_ output: String, _ flags: [String], in folder: FixturePlugin.Folder) async throws {
+  private func buildSwift(_ output: String, _ flags: [String], in folder: URL) async throws {
     let kit = try await CorpusKits.shared.swift()
     let id = id ?? ""
-    let note = folder.file("note.c")
+    let note = folder.appending(path: "note.c")
+    let object = folder.appending(path: "note.o").path
     try Data(
       """
       #include <carabiner.h>
       CRB_DECLARE_NOTE("{\\"id\\":\\"\(id)\\",\\"version\\":\\"1.0.0\\",\\"abi\\":[1,0]}");
       """.utf8
     ).write(to: note)
-    try await Self.run(["cc", "-fPIC", "-c", "-I\(Self.include)", "-o", folder.file("note.o").path, note.path])
+    try await Self.run(["cc", "-fPIC", "-c", "-I\(Self.include)", "-o", object, note.path])
     try await Self.run(
       ["swiftc"] + CorpusKits.swiftFlags(kit) + flags + [
         "-module-name", "Plugin_\(name.filter(\.isLetter))", "-emit-library", "-no-toolchain-stdlib-rpath", "-Xlinker", "-z",
-        "-Xlinker", "now", "-o", output, source.path, kit.appending(path: "CarabinerPlugin.o").path, folder.file("note.o").path,
+        "-Xlinker", "now", "-o", output, source.path, kit.appending(path: "CarabinerPlugin.o").path, object,
       ])
   }
 

@@ -7,8 +7,8 @@ import Testing
 /// The command as plugin authors use it.
 @Suite("carabiner conform")
 struct ConformCommandTests {
-  private func sound(into folder: FixturePlugin.Folder) async throws -> String {
-    try await BadPlugin(Repository.root.appending(path: "Tests/Fixtures/Plugins/good/all-stages.c")).build(into: folder)
+  private func sound() async throws -> String {
+    try await BadPlugin(Repository.root.appending(path: "Tests/Fixtures/Plugins/good/all-stages.c")).built()
   }
 
   private func outcome(_ check: String, of plugin: String, _ more: [String] = []) async throws -> (
@@ -95,7 +95,7 @@ struct ConformCommandTests {
     "a private folder that another user could replace is a failure of the harness, and a wrong file of an option is one of usage")
   func brokenHarness() async throws {
     let folder = try FixturePlugin.Folder()
-    let plugin = try await sound(into: folder)
+    let plugin = try await sound()
     let open = folder.file("open").path
     try FileManager.default.createDirectory(atPath: open, withIntermediateDirectories: false)
     #expect(unsafe chmod(open, 0o777) == 0)
@@ -174,7 +174,7 @@ struct ConformCommandTests {
     case "text": try Data("hello".utf8).write(to: URL(filePath: path))
     case "empty": try Data().write(to: URL(filePath: path))
     default:
-      var bytes = try Data(contentsOf: URL(filePath: try await sound(into: folder)))
+      var bytes = try Data(contentsOf: URL(filePath: try await sound()))
       switch kind {
       case "32-bit": bytes[4] = 1
       // e_machine: RISC-V, which no test runs on.
@@ -264,8 +264,7 @@ struct ConformCommandTests {
   @Test(
     "a harness that is process 1, as in a container, tests plugins as any other", .enabled(if: Self.canBeFirst))
   func firstProcess() async throws {
-    let folder = try FixturePlugin.Folder()
-    let plugin = try await sound(into: folder)
+    let plugin = try await sound()
     let run = try await ToolRun(
       URL(filePath: "/usr/bin/unshare"),
       ["--pid", "--fork", "--mount-proc", Repository.command.path, "conform", "--check", "LD01,SE01", plugin])
@@ -339,7 +338,7 @@ struct ConformCommandTests {
   @Test("a folder of reports has every format, and one that cannot be written is refused before the work")
   func output() async throws {
     let folder = try FixturePlugin.Folder()
-    let plugin = try await sound(into: folder)
+    let plugin = try await sound()
     let reports = folder.file("reports").path
     let run = try await CommandRun(["conform", "--check", "LD01", "--check", "SE01", "--output", reports, plugin])
     #expect(run.status == 0)

@@ -19,10 +19,7 @@ struct CorpusTests {
 
   @Test("breaks exactly the rule it is named after", arguments: BadPlugin.all)
   func exactlyOneCheckFires(_ plugin: BadPlugin) async throws {
-    let folder = try FixturePlugin.Folder()
-    let built = try await plugin.build(into: folder)
-    let run = try await CommandRun(
-      ["conform"] + plugin.selection + ["--effort", "0.05", "--jobs", "1", "--format", "json", built] + plugin.arguments)
+    let run = try await BuiltCorpus.shared.run(of: plugin)
     let report = try JSONValue(parsing: run.output)
     let broken = (report["plugins"]?[0]?["checks"]?.array ?? []).filter { check in
       !["PASS", "SKIP"].contains(check["status"]?.string ?? "")
@@ -37,8 +34,7 @@ struct CorpusTests {
 
   @Test("plugins that break no rule reach level 10, in each round", arguments: BadPlugin.good)
   func aSoundPluginIsFound(_ plugin: BadPlugin) async throws {
-    let folder = try FixturePlugin.Folder()
-    let built = try await plugin.build(into: folder)
+    let built = try await plugin.built()
     var differences = 0
     for round in 1...BadPlugin.rounds {
       let run = try await CommandRun([
@@ -62,9 +58,8 @@ struct CorpusTests {
 
   @Test("a wait of a plugin on a kit ends with the call", arguments: BadPlugin.waiting)
   func waitsEndWithTheCall(_ plugin: BadPlugin) async throws {
-    let folder = try FixturePlugin.Folder()
     let run = try await CommandRun([
-      "conform", "--check", "ER", "--effort", "0.05", "--format", "json", try await plugin.build(into: folder),
+      "conform", "--check", "ER", "--effort", "0.05", "--format", "json", try await plugin.built(),
     ])
     let checks = try #require(try JSONValue(parsing: run.output)["plugins"]?[0]?["checks"]?.array)
     #expect(checks.allSatisfy { $0["status"]?.string == "PASS" }, "\(checks)")

@@ -38,8 +38,7 @@ struct DebuggingTests {
 
   @Test("a finding of the report is found again, and its exchange is the last")
   func finding() async throws {
-    let folder = try FixturePlugin.Folder()
-    let plugin = try await BadPlugin(Repository.root.appending(path: "Tests/Fixtures/Plugins/bad/ME01.c")).build(into: folder)
+    let plugin = try await BadPlugin(Repository.root.appending(path: "Tests/Fixtures/Plugins/bad/ME01.c")).built()
     let full = try await CommandRun(["conform", "--check", "ME01", "--format", "json", plugin])
     let finding = try #require(try JSONValue(parsing: full.output)["plugins"]?[0]?["checks"]?[0]?["findings"]?[0])
     let exchange = try #require(finding["exchange"]?.int)

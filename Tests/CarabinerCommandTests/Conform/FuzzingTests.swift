@@ -7,8 +7,8 @@ import Testing
 /// A fuzzed case can be reproduced by its name, and minimized.
 @Suite("Fuzzing plugins")
 struct FuzzingTests {
-  private func plugin(into folder: FixturePlugin.Folder) async throws -> String {
-    try await BadPlugin(Repository.root.appending(path: "Tests/Fixtures/Plugins/bad/FZ01.c")).build(into: folder)
+  private func plugin() async throws -> String {
+    try await BadPlugin(Repository.root.appending(path: "Tests/Fixtures/Plugins/bad/FZ01.c")).built()
   }
 
   /// The first check of a report.
@@ -19,8 +19,7 @@ struct FuzzingTests {
 
   @Test("a case that ends the process is named, and its name reproduces and reduces it")
   func reproduction() async throws {
-    let folder = try FixturePlugin.Folder()
-    let plugin = try await plugin(into: folder)
+    let plugin = try await plugin()
     let detail = try #require(try await report(["--fuzz", "500"], plugin)["detail"]?.string)
     let name = try #require(detail.firstMatch(of: /case (1:[0-9]+)/)?.1)
     let run = try await CommandRun(["conform", "--reproduce", String(name), "--format", "json", plugin])
@@ -36,8 +35,7 @@ struct FuzzingTests {
 
   @Test("ingredients that are left out do not happen")
   func kept() async throws {
-    let folder = try FixturePlugin.Folder()
-    let plugin = try await plugin(into: folder)
+    let plugin = try await plugin()
     let detail = try #require(try await report(["--fuzz", "500"], plugin)["detail"]?.string)
     let name = String(try #require(detail.firstMatch(of: /case (1:[0-9]+)/)?.1))
     let run = try await CommandRun(["conform", "--reproduce", name, "--keep", "1", "--format", "json", plugin])
@@ -47,8 +45,7 @@ struct FuzzingTests {
 
   @Test("a seed generates the same cases each time, and another seed generates others")
   func determinism() async throws {
-    let folder = try FixturePlugin.Folder()
-    let plugin = try await plugin(into: folder)
+    let plugin = try await plugin()
     let first = try await report(["--fuzz", "500"], plugin)["detail"]
     #expect(try await report(["--fuzz", "500"], plugin)["detail"] == first)
     #expect(try await report(["--fuzz", "500", "--seed", "2"], plugin)["detail"] != first)

@@ -22,11 +22,12 @@ struct IsolationTests {
     return ["LD_LIBRARY_PATH": URL(filePath: String(library)).deletingLastPathComponent().path]
   }
 
-  private func checks(_ plugin: String, _ arguments: [String]) async throws -> [JSONValue] {
-    let run = try await CommandRun(
-      ["conform", "--effort", "0.02", "--jobs", "1", "--format", "json"] + arguments + [plugin],
-      environment: try Self.environment())
-    return try #require(try JSONValue(parsing: run.output)["plugins"]?[0]?["checks"]?.array, "\(run.errors)")
+  private func checks(_ arguments: [String]) async throws -> [JSONValue] {
+    try checks(of: try await CommandRun(["conform"] + arguments, environment: try Self.environment()))
+  }
+
+  private func checks(of run: CommandRun) throws -> [JSONValue] {
+    try #require(try JSONValue(parsing: run.output)["plugins"]?[0]?["checks"]?.array, "\(run.errors)")
   }
 
   private func outcome(of check: String, in checks: [JSONValue]) throws -> Outcome {
@@ -52,11 +53,8 @@ struct IsolationTests {
 
   @Test("both ways report the same findings of a plugin that breaks a rule", .rule("worker.82"), arguments: crossing)
   func sameFindings(_ plugin: BadPlugin) async throws {
-    let folder = try FixturePlugin.Folder()
-    let built = try await plugin.build(into: folder)
-    let arguments = ["--check", plugin.check] + plugin.arguments
-    let inProcess = try await checks(built, arguments)
-    let worker = try await checks(built, ["--isolation", "worker"] + arguments)
+    let inProcess = try checks(of: try await BuiltCorpus.shared.run(of: plugin))
+    let worker = try await checks(["--isolation", "worker"] + plugin.ownCheck + [try await plugin.built()])
     let (found, expected) = (try outcome(of: plugin.check, in: worker), try outcome(of: plugin.check, in: inProcess))
     #expect(found.status == expected.status)
     // Sixteen threads meet in another exchange each time, also in one process. A fuzzed plugin that crashes does not do so after the same
@@ -76,16 +74,17 @@ struct IsolationTests {
     }
   }
 
+  /// The other checks run as without workers, where `CorpusTests` has them all.
   @Test(
     "sound plugins in C, C++, Rust and Swift conform in a worker, and no system call is refused",
     .rule("worker.81", "worker-test.43"),
     arguments: BadPlugin.good)
   func soundPlugins(_ plugin: BadPlugin) async throws {
-    let folder = try FixturePlugin.Folder()
-    let built = try await plugin.build(into: folder)
+    let crossing = Set(Self.crossing.map(\.check)).sorted().joined(separator: ",")
     let run = try await CommandRun(
       [
-        "conform", "--isolation", "worker", "--level", "10", "--effort", "0.01", "--format", "json", built,
+        "conform", "--isolation", "worker", "--check", crossing, "--effort", "0.01", "--format", "json",
+        try await plugin.built(),
       ], environment: try Self.environment())
     #expect(run.status == 0, "\(run.errors)")
     let report = try #require(try JSONValue(parsing: run.output)["plugins"]?[0])
@@ -99,7 +98,9 @@ struct IsolationTests {
     arguments: OwnPluginTests.names.filter { !OwnPluginTests.inProcess.contains($0) })
   func ownPlugins(_ name: String) async throws {
     let plugin = Repository.root.appending(path: "Plugins/\(name)/build/\(name).so").path
-    let checks = try await checks(plugin, ["--isolation", "worker", "--check", "SE,ST,ER,LC08,TH01"])
+    let checks = try await checks([
+      "--isolation", "worker", "--check", "SE,ST,ER,LC08,TH01", "--effort", "0.02", "--jobs", "1", "--format", "json", plugin,
+    ])
     #expect(checks.allSatisfy { ["PASS", "SKIP"].contains($0["status"]?.string ?? "") }, "\(checks)")
     #expect(checks.contains { $0["isolation"] == "worker" && $0["status"] == "PASS" })
   }
@@ -125,7 +126,8 @@ struct IsolationTests {
     let folder = try FixturePlugin.Folder()
     let plugin = try await BadPlugin.misbehaving("_exit(0);", into: folder)
     for isolation in ["in-process", "worker"] {
-      let found = try outcome(of: "SE01", in: try await checks(plugin, ["--isolation", isolation, "--check", "SE01"]))
+      let arguments = ["--isolation", isolation, "--check", "SE01", "--effort", "0.02", "--format", "json", plugin]
+      let found = try outcome(of: "SE01", in: try await checks(arguments))
       #expect(found.status == "CRASH")
     }
   }

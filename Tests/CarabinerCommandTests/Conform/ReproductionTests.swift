@@ -25,8 +25,7 @@ struct ReproductionTests {
     "the command of a finding provokes it again, but not with an earlier exchange",
     arguments: BadPlugin.all.filter { names.contains($0.testDescription) })
   func again(_ plugin: BadPlugin) async throws {
-    let folder = try FixturePlugin.Folder()
-    let built = try await plugin.build(into: folder)
+    let built = try await plugin.built()
     let arguments = ["--check", plugin.check] + plugin.arguments
     let check = try #require(try await checks(built, arguments).first { $0["id"]?.string == plugin.check })
     let finding = try #require(check["findings"]?[0], "\(check)")
@@ -76,8 +75,7 @@ struct ReproductionTests {
 
   @Test("a finding of a fuzzed case names the case")
   func fuzzed() async throws {
-    let folder = try FixturePlugin.Folder()
-    let plugin = try await BadPlugin(Repository.root.appending(path: "Tests/Fixtures/Plugins/bad/FZ01.c")).build(into: folder)
+    let plugin = try await BadPlugin(Repository.root.appending(path: "Tests/Fixtures/Plugins/bad/FZ01.c")).built()
     let check = try #require(try await checks(plugin, ["--check", "FZ01", "--fuzz", "500"]).first)
     let name = try #require(check["detail"]?.string?.firstMatch(of: /case (1:[0-9]+)/)?.1)
     #expect(check["reproduce"]?.string?.contains("--reproduce \(name) ") == true, "\(check)")
@@ -85,8 +83,7 @@ struct ReproductionTests {
 
   @Test("the text of a report has the command of each finding, and the help explains it")
   func text() async throws {
-    let folder = try FixturePlugin.Folder()
-    let plugin = try await BadPlugin(Repository.root.appending(path: "Tests/Fixtures/Plugins/bad/SE05.c")).build(into: folder)
+    let plugin = try await BadPlugin(Repository.root.appending(path: "Tests/Fixtures/Plugins/bad/SE05.c")).built()
     let run = try await CommandRun(["conform", "--check", "SE05", plugin])
     #expect(
       run.output.firstMatch(of: /\s{10}found by SE05, exchange \d+: carabiner conform --reproduce SE05:SE05:\d+:1/) != nil,

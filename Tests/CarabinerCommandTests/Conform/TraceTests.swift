@@ -18,7 +18,7 @@ struct TraceTests {
   func spans() async throws {
     let folder = try FixturePlugin.Folder()
     // The plugin asks the host for a name and logs it.
-    let plugin = try await BadPlugin(Repository.root.appending(path: "Tests/Fixtures/Plugins/bad/HI06.c")).build(into: folder)
+    let plugin = try await BadPlugin(Repository.root.appending(path: "Tests/Fixtures/Plugins/bad/HI06.c")).built()
     let events = try await trace(of: plugin, in: folder)
     #expect(events.first?["args"]?["name"]?.string?.hasPrefix("SE01 ") == true)
     let begun = events.filter { $0["ph"]?.string == "B" }

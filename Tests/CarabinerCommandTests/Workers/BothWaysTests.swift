@@ -156,8 +156,7 @@ struct BothWaysTests {
     "plugins on the kits for C, C++, Rust and Swift send and return the same, byte by byte", .rule("worker-test.43"),
     arguments: BadPlugin.good)
   func kits(_ plugin: BadPlugin) async throws {
-    let folder = try FixturePlugin.Folder()
-    let path = try await plugin.build(into: folder)
+    let path = try await plugin.built()
     let chain =
       switch plugin.name {
       case "state", "replaced-errors": "{graphql: [p]}"

@@ -134,8 +134,7 @@ struct WorkerConfinementTests {
     "a good plugin in each language is mapped, and no call is refused", .rule("worker.17", "worker-test.43"),
     arguments: BadPlugin.good)
   func goodPlugins(_ plugin: BadPlugin) async throws {
-    let folder = try FixturePlugin.Folder()
-    let built = try await plugin.build(into: folder)
+    let built = try await plugin.built()
     // A Swift plugin finds its library by its RUNPATH, or as here by LD_LIBRARY_PATH.
     let mapped = WorkerRun.maps(of: "self").split(separator: "\n")
     let library = mapped.first { $0.hasSuffix("/libswiftCore.so") }?.split(separator: " ").last
