@@ -9,7 +9,7 @@ extension HTTP2Connection {
     let span = bytes.readableBytesUInt8Span
     var (position, passed) = (0, 0)
     while let head = heads.next(span, &position) {
-      budget.received(head, at: now)
+      if !endsAnswered(head) { budget.received(head, at: now) }
       guard !budget.isExceeded else { return end(.enhanceYourCalm) }
       guard mayBeLate(head) else { continue }
       // The frames before this one may close its stream.
@@ -41,6 +41,16 @@ extension HTTP2Connection {
       return false
     default: return false
     }
+  }
+
+  /// Whether the frame resets a stream whose response was sent. Its client could as well have ended the request.
+  private func endsAnswered(_ head: FrameHead) -> Bool {
+    guard head.kind == FrameHead.Kind.reset, let stream = session.stream(Int32(head.stream)), stream.awaitsEnd else {
+      return false
+    }
+    // Further ones count.
+    stream.deadlines.receive = nil
+    return true
   }
 
   private func pass(_ bytes: Span<UInt8>) -> Bool {
@@ -83,10 +93,7 @@ extension HTTP2Connection {
     switch stream.state {
     case .receiving, .uploading, .head: break
     // The window is not returned, so the client cannot send much more.
-    case .answered:
-      if stream.awaitsEnd { endIfFull(stream) }
-      return
-    case .answering, .closed: return
+    case .answering, .answered, .closed: return
     }
     unsafe stream.add(slice(of: data))
     hasArrived(stream)
@@ -115,7 +122,8 @@ extension HTTP2Connection {
       if frame.endsStream { stream.isEndedByClient = true }
       hasArrived(stream)
     case FrameHead.Kind.data:
-      guard frame.endsStream, let stream = session.stream(Int32(frame.stream)) else { return }
+      guard let stream = session.stream(Int32(frame.stream)) else { return }
+      guard frame.endsStream else { return stream.awaitsEnd ? endIfFull(stream) : () }
       stream.isEndedByClient = true
       hasArrived(stream)
     case FrameHead.Kind.reset: session.stream(Int32(frame.stream))?.isEndedByClient = true
@@ -140,7 +148,10 @@ extension HTTP2Connection {
     switch frame.kind {
     case FrameHead.Kind.data, FrameHead.Kind.headers:
       if frame.endsStream, let stream = session.stream(Int32(frame.stream)), !stream.isEndedByClient { awaitEnd(of: stream) }
-    case FrameHead.Kind.reset: if code != HTTP2ErrorCode.noError.rawValue { budget.reset(at: now) }
+    case FrameHead.Kind.reset:
+      // nghttp2 resets a stream whose client ends it early, for example because it has read the refusal.
+      guard code != HTTP2ErrorCode.noError.rawValue, session.stream(Int32(frame.stream))?.awaitsEnd != true else { break }
+      budget.reset(at: now)
     case FrameHead.Kind.goAway:
       if phase == .ending && !isNotice || code != HTTP2ErrorCode.noError.rawValue { hasSentEnd = true }
     default: break
@@ -152,6 +163,7 @@ extension HTTP2Connection {
   /// RST_STREAM with NO_ERROR asks a client to stop sending and to keep the response (RFC 9113, 8.1). But clients lose the response if they
   /// read the frame before they have sent the rest. So they get it only if they send on for long, or nothing at all.
   private func awaitEnd(of stream: HTTP2Stream) {
+    guard phase == .open else { return session.reset(stream.id, .noError) }
     now = loop.now
     allow(terms.limits.receiveTimeout, stream)
     endIfFull(stream)

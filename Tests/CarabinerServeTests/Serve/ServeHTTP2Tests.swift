@@ -130,6 +130,27 @@ struct ServeHTTP2Tests {
     try receive(7, from: client)
   }
 
+  @Test("refused requests that their clients reset do not count as resets, and delay no shutdown")
+  func resetRefusals() async throws {
+    let gateway = try gateway(["--maximum-body", "1000B", "--maximum-resets", "10", "--receive-timeout", "10m"])
+    let client = try HTTP2Client(gateway)
+    for index in 0..<30 {
+      let stream = UInt32(2 * index + 1)
+      client.post(stream, nil, headers: [("content-length", "1001")])
+      try receive(stream, from: client)
+      // Shorter than its length, which nghttp2 answers with a reset, or with a reset of the client.
+      if index.isMultiple(of: 2) { client.send(Kind.data, 0x1, stream, []) } else { client.reset(stream) }
+      if index.isMultiple(of: 2) { #expect(client.next()?.kind == Kind.reset) }
+    }
+    client.post(61, nil, headers: [("content-length", "1001")])
+    try receive(61, from: client)
+    kill(gateway.processID, SIGTERM)
+    let reset = try #require(client.next())
+    #expect(reset.kind == Kind.reset && reset.stream == 61 && reset.errorCode == 0, "\(reset)")
+    while client.next() != nil {}
+    #expect(gateway.wait() == 0)
+  }
+
   @Test("after a refusal, a client that does not end its request receives NO_ERROR at the end of the receive timeout")
   func neverEnded() async throws {
     let client = try HTTP2Client(gateway(["--maximum-body", "1000B", "--receive-timeout", "3s"]))
