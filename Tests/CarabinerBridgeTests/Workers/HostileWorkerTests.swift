@@ -101,7 +101,9 @@ struct HostileWorkerTests {
     let other = try await WorkerChain(turn: "none")
     let hostile = try await WorkerChain(turn: turn, isolation: Self.quick)
     let first = try hostile.process
-    let failure = try await hostile.failure()
+    var failure = try await hostile.failure()
+    // A call that was not begun is sent to the next worker. If that one comes late, the call is not available (`worker.52`, `worker.53`).
+    for _ in 0..<100 where failure?.code == .unavailable { failure = try await hostile.failure() }
     #expect(failure?.code == code, "\(String(describing: failure))")
     _ = try await hostile.reason(containing: reason)
     #expect(try await other.name() == "server")
