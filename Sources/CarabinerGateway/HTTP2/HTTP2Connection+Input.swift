@@ -123,9 +123,12 @@ extension HTTP2Connection {
       hasArrived(stream)
     case FrameHead.Kind.data:
       guard let stream = session.stream(Int32(frame.stream)) else { return }
-      guard frame.endsStream else { return stream.awaitsEnd ? endIfFull(stream) : () }
-      stream.isEndedByClient = true
-      hasArrived(stream)
+      if frame.endsStream {
+        stream.isEndedByClient = true
+        hasArrived(stream)
+      } else if stream.awaitsEnd {
+        endIfFull(stream)
+      }
     case FrameHead.Kind.reset: session.stream(Int32(frame.stream))?.isEndedByClient = true
     case FrameHead.Kind.ping: if isShutdownPing { hasAcknowledged = true }
     default: break

@@ -148,9 +148,7 @@ extension HTTP2Connection {
     case .head: end(.noError)
     case .receiving: refuse(.late(terms.limits), stream)
     case .uploading(let upload): fail(upload, upload.lateness(at: now, terms.limits), stream)
-    case .answered:
-      session.reset(stream.id, .noError)
-      hasOutput()
+    case .answered: stream.reset(.noError)
     case .answering, .closed: break
     }
   }

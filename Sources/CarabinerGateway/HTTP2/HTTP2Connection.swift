@@ -197,7 +197,7 @@ final class HTTP2Connection: ChannelInboundHandler, TimedHandler {
   private func drain() {
     guard phase == .open else { return }
     phase = .draining
-    for stream in streams where stream.awaitsEnd { session.reset(stream.id, .noError) }
+    for stream in streams where stream.awaitsEnd { stream.reset(.noError) }
     session.announceShutdown()
     session.ping(Self.shutdownPing)
     hasOutput()
