@@ -52,18 +52,18 @@ def start_upstream(machine, core=None, text=body(), tls=None, others={}):
     X-Answer, each with its media type. Returns its port.
     """
     port, = free_ports(1)
-    seen = 'add_header X-Seen "$http_x_stage_1_down$http_x_stage_10_down";'
-    answer = "".join(
-        f"location = /{name} {{ default_type '{media_type}'; {seen} {words(other)} }}" for name, (media_type, other) in others.items())
-    choose = "if ($http_x_answer) { rewrite ^ /$http_x_answer last; }" if others else ""
-    seen += " default_type application/json;"
+    def fields(media_type="application/json"):
+        return f"default_type '{media_type}'; add_header X-Seen \"$http_x_stage_1_down$http_x_stage_10_down\";"
+
     if len(text) <= LONGEST_WORDS:
-        answer += f"location / {{ {choose} {seen} {words(text)} }}"
+        choose = "if ($http_x_answer) { rewrite ^ /$http_x_answer last; }" if others else ""
+        answer = f"location / {{ {choose} {fields()} {words(text)} }}" + "".join(
+            f"location = /{name} {{ {fields(media_type)} {words(other)} }}" for name, (media_type, other) in others.items())
     else:
         # A file answers no POST, but is the page of the error that a POST gets.
         (machine.folder / "text.json").write_text(text)
         answer = (f"sendfile on; location / {{ error_page 405 =200 /text.json; return 405; }}"
-                  f"location = /text.json {{ {seen} root {machine.folder}; }}")
+                  f"location = /text.json {{ {fields()} root {machine.folder}; }}")
     secure = "" if not tls else (
         f"ssl_protocols TLSv1.3; ssl_certificate {tls}/certificate.pem; ssl_certificate_key {tls}/key.pem;")
     # The folder is private.
