@@ -18,6 +18,8 @@ package struct Finding: Sendable, Hashable {
   package var foundBy = ""
   /// The number of the exchange of that check that provoked it; 0 if none did, or if several ran at once.
   package var exchange = 0
+  /// How often the fault was found.
+  package private(set) var count = 1
   /// The instruction that provoked it and the calls around it, as its process has recorded them.
   var calls: [RecordedFrame] = []
   /// The same for reports, with the functions and lines of the plugin; empty if there are none.
@@ -38,6 +40,18 @@ package struct Finding: Sendable, Hashable {
     hasher.combine(check)
     hasher.combine(message)
     hasher.combine(place)
+  }
+
+  /// The fault with its place and how often it was found, as reports show it.
+  package var text: String {
+    let facts = [place, count > 1 ? "\(count) times" : ""].filter { !$0.isEmpty }
+    return facts.isEmpty ? message : "\(message) (\(facts.joined(separator: ", ")))"
+  }
+
+  /// Adds the count of an equal finding.
+  fileprivate mutating func addCount(of other: Finding) {
+    let (sum, isTooLarge) = count.addingReportingOverflow(other.count)
+    count = isTooLarge ? .max : sum
   }
 
   /// The same finding, provoked by the exchange that runs, or was the last.
@@ -63,6 +77,7 @@ package struct Finding: Sendable, Hashable {
     ]
     if !foundBy.isEmpty { members["foundBy"] = .string(foundBy) }
     if exchange > 0 { members["exchange"] = .number(JSONNumber(exchange)) }
+    if count > 1 { members["count"] = .number(JSONNumber(count)) }
     if !stack.isEmpty { members["stack"] = .array(stack.map(\.json)) }
     return members
   }
@@ -74,6 +89,20 @@ package struct Finding: Sendable, Hashable {
     else { return nil }
     self.init(check, severity, message, place: place)
     exchange = max(json["exchange"]?.int ?? 0, 0)
+    count = max(json["count"]?.int ?? 1, 1)
     calls = (json["calls"]?.array ?? []).compactMap(RecordedFrame.init)
+  }
+}
+
+extension [Finding] {
+  /// Adds a finding. An equal one is counted, and the first one stays.
+  ///
+  /// - Parameter maximum: How many different findings are kept.
+  mutating func note(_ finding: Finding, atMost maximum: Int = .max) {
+    if let index = firstIndex(of: finding) {
+      self[index].addCount(of: finding)
+    } else if count < maximum {
+      append(finding)
+    }
   }
 }

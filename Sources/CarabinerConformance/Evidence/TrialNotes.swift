@@ -23,9 +23,7 @@ final class TrialNotes: Sendable {
 
   func add(_ finding: Finding) {
     let finding = finding.withExchange
-    list.withLock { list in
-      if list.count < Self.maximumFindings, !list.contains(finding) { list.append(finding) }
-    }
+    list.withLock { $0.note(finding, atMost: Self.maximumFindings) }
   }
 
   /// The rule is broken.

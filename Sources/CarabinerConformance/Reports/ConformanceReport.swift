@@ -62,6 +62,12 @@ package struct ConformanceReport: Sendable {
     return broken.map { min($0 - 1, lookedAt) } ?? lookedAt
   }
 
+  /// The checks that ended unexpectedly on the same stack as this one, in order. Without a frame of the plugin there is only this one.
+  func endsLike(_ outcome: CheckOutcome) -> [CheckOutcome] {
+    guard outcome.hasDied, outcome.stack.contains(where: \.isOfPlugin) else { return [outcome] }
+    return outcomes.filter { $0.status.name == outcome.status.name && $0.stack == outcome.stack }
+  }
+
   package var hasHarnessErrors: Bool { outcomes.contains { if case .harnessError = $0.status { true } else { false } } }
 
   /// Why no instance could be created; nil if the plugin was tested. Without an instance there is no verdict.

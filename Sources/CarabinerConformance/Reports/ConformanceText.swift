@@ -21,15 +21,18 @@ package struct ConformanceText: Sendable {
         if equal.first == outcome.check.id { lines.append(group(equal, outcome.status)) }
         continue
       }
+      let alike = report.endsLike(outcome).map(\.check.id)
+      if alike.first != outcome.check.id, outcome.findings.isEmpty { continue }
       if case .untested = outcome.status, outcome.findings.isEmpty { continue }
       if case .skip = outcome.status, !outcome.findings.isEmpty || outcome.status.detail.isEmpty { continue }
       lines.append("\(word(outcome.status)) \(plain("\(outcome.check.id) \(outcome.check.title)\(detail(outcome.status))"))")
       for finding in outcome.findings {
-        lines.append(plain("        \(finding.message)\(finding.place.isEmpty ? "" : " (\(finding.place))")"))
+        lines.append(plain("        \(finding.text)"))
         lines += finding.stack.map { plain("          at \($0.text)") }
         if let origin = report.origin(of: finding) { lines.append(plain("          \(origin)")) }
       }
       lines += outcome.stack.map { plain("        at \($0.text)") }
+      if alike.count > 1 { lines.append("          \(alike.count) checks end there (\(names(alike)))") }
       if let origin = report.origin(ofEndOf: outcome) { lines.append(plain("          \(origin)")) }
       if case .crash = outcome.status { lines += output(outcome) }
       if case .timeout = outcome.status { lines += output(outcome) }
@@ -56,12 +59,14 @@ package struct ConformanceText: Sendable {
 
   /// One line for checks without a result for the same reason.
   private func group(_ checks: [String], _ status: CheckOutcome.Status) -> String {
-    let names = checks.prefix(Self.maximumNames).joined(separator: ", ")
-    let more = checks.count > Self.maximumNames ? ", …" : ""
-    return "\(word(status)) \(plain("\(checks.count) checks\(detail(status)) (\(names)\(more))"))"
+    "\(word(status)) \(plain("\(checks.count) checks\(detail(status)) (\(names(checks)))"))"
   }
 
-  /// How many checks a group names.
+  private func names(_ checks: [String]) -> String {
+    checks.prefix(Self.maximumNames).joined(separator: ", ") + (checks.count > Self.maximumNames ? ", …" : "")
+  }
+
+  /// How many checks of a group have their names shown.
   private static let maximumNames = 8
 
   private func plain(_ text: String) -> String { PrintableText.escaping(text, keepsLines: true) }

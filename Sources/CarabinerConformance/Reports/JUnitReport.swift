@@ -23,7 +23,7 @@ package enum JUnitReport {
       "    <testcase classname=\"\(escaped(report.plugin))\" name=\"\(outcome.check.id) \(escaped(outcome.check.title))\" "
       + "time=\"\(seconds(outcome.duration))\""
     var inner: [String] = []
-    let findings = outcome.findings.map { "\($0.message)\($0.place.isEmpty ? "" : " (\($0.place))")" }
+    let findings = outcome.findings.map(\.text)
     let reports = zip(findings, outcome.findings).flatMap { [$0] + $1.stack.map { "at \($0.text)" } }
     let origins = [report.origin(ofEndOf: outcome)] + outcome.findings.map(report.origin(of:))
     let stack = outcome.stack.map { "at \($0.text)" }

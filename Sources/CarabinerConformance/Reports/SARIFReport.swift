@@ -24,7 +24,7 @@ package enum SARIFReport {
   }
 
   private static func results(of outcome: CheckOutcome, _ report: ConformanceReport) -> [JSONValue] {
-    func result(_ level: String, _ message: String, _ command: String?, _ stack: [StackFrame] = []) -> JSONValue {
+    func result(_ level: String, _ message: String, _ count: Int, _ command: String?, _ stack: [StackFrame]) -> JSONValue {
       var result: JSONObject = [
         "ruleId": .string(outcome.check.id), "level": .string(level), "message": ["text": .string(message)],
         // Code scanning refuses a result without a line, and a plugin's file has none.
@@ -33,6 +33,7 @@ package enum SARIFReport {
             ?? ["physicalLocation": ["artifactLocation": ["uri": .string(report.plugin)], "region": ["startLine": 1]]]
         ]),
       ]
+      if count > 1 { result["occurrenceCount"] = .number(JSONNumber(count)) }
       if let command { result["properties"] = ["reproduce": .string(command)] }
       if !stack.isEmpty {
         result["stacks"] = .array([["message": ["text": .string(message)], "frames": .array(stack.map(frame))]])
@@ -42,13 +43,17 @@ package enum SARIFReport {
     var results = outcome.findings.map { finding in
       result(
         finding.severity == .failure || report.warningsCount ? "error" : "warning",
-        finding.place.isEmpty ? finding.message : "\(finding.message) (\(finding.place))",
-        report.command(for: finding), finding.stack)
+        finding.text, finding.count, report.command(for: finding), finding.stack)
     }
     switch outcome.status {
     case .crash, .timeout:
+      // One alert for one line of the plugin, whichever checks reach it.
+      let alike = report.endsLike(outcome)
+      guard alike.first?.check.id == outcome.check.id else { break }
       results.append(
-        result("error", "\(outcome.status.name): \(outcome.status.detail)", report.command(forEndOf: outcome), outcome.stack))
+        result(
+          "error", "\(outcome.status.name): \(outcome.status.detail)", alike.count, report.command(forEndOf: outcome),
+          outcome.stack))
     default: break
     }
     return results

@@ -108,8 +108,7 @@ extension TestHost.State {
 
   /// Notes a breach of a rule.
   mutating func note(_ finding: Finding) {
-    guard breaches.count < Self.maximumBreaches, !breaches.contains(finding) else { return }
-    breaches.append(finding.withExchange)
+    breaches.note(finding.withExchange, atMost: Self.maximumBreaches)
   }
 
   /// Refuses a function that this hook does not have, or that the stage did not declare.

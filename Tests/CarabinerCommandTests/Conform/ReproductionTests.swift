@@ -19,6 +19,12 @@ struct ReproductionTests {
     return try await CommandRun(Array(words.dropFirst()) + more)
   }
 
+  private static func uncounted(_ finding: JSONValue?) -> JSONObject? {
+    var members = finding?.object
+    members?["count"] = nil
+    return members
+  }
+
   private static let names: Set = ["ER01.c", "ME01.c", "SE05.c", "SE11.c", "ST03.c", "TH03.c", "LC08.c"]
 
   @Test(
@@ -39,7 +45,9 @@ struct ReproductionTests {
     // A full run and the reproduction agree.
     let equal = found["findings"]?.array?.first { $0["check"] == finding["check"] && $0["exchange"] == finding["exchange"] }
     #expect(equal?["message"] == finding["message"] && equal?["place"] == finding["place"], "\(finding) \(found)")
-    #expect(try await checks(built, arguments).first { $0["id"] == check["id"] }?["findings"]?[0] == finding)
+    // Threads decide how often a race is found.
+    let second = try await checks(built, arguments).first { $0["id"] == check["id"] }?["findings"]?[0]
+    #expect(Self.uncounted(second) == Self.uncounted(finding))
     guard exchange > 1 else { return }
     let earlier = try await CommandRun(
       ["conform", "--effort", "0.05", "--reproduce", "\(plugin.check):\(plugin.check):\(exchange - 1):1", built]
