@@ -77,7 +77,8 @@ struct ConformCommand: AsyncParsableCommand {
     name: .long,
     help: """
       Permissions of the plugin besides the declarations of its note, separated by commas: libc functions that end or change the process, \
-      such as abort,dlopen, and varies if the same request may have different results.
+      such as abort,dlopen; varies if the same request may have different results; sanitizer for one that was built with a sanitizer, \
+      whose runtime has no limits of memory.
       """)
   var allow: [String] = []
   @Option(name: .long, help: "The number of concurrent checks.") var jobs = ProcessInfo.processInfo.activeProcessorCount
@@ -184,7 +185,7 @@ struct ConformCommand: AsyncParsableCommand {
       throw error
     } catch {
       Terminal.complain("error: \(error)")
-      throw ExitCode((error as? ConformanceError)?.cause == .path ? 2 : 3)
+      throw ExitCode((error as? ConformanceError)?.cause == .argument ? 2 : 3)
     }
   }
 

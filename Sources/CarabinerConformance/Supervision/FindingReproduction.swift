@@ -7,11 +7,12 @@ package struct FindingReproduction: Sendable {
   /// Whether the rule was broken again, by the same exchange.
   package let cameAgain: Bool
 
-  /// - Throws: ``ConformanceError`` if the plugin cannot be copied.
+  /// - Throws: ``ConformanceError`` if the plugin cannot be copied, or needs a runtime that was not allowed.
   package init(of provocation: Provocation, _ check: Check, _ supervisor: Supervisor) throws {
     let staging = try ScratchFolder(for: .reading)
     let copy = "\(staging.path)/plugin.so"
     try Supervisor.copy(supervisor.plugin, to: copy)
+    try supervisor.examine(copy)
     var trial = supervisor.options.trial
     trial.seed = provocation.seed
     trial.lastExchange = provocation.exchange > 0 ? provocation.exchange : nil
@@ -30,9 +31,8 @@ package struct FindingReproduction: Sendable {
     if outcome.hasDied { lines.append("\(outcome.status.name) \(outcome.check.id): \(outcome.status.detail)") }
     lines += outcome.stack.map { "        at \($0.text)" }
     lines += outcome.findings.flatMap { finding in
-      let place = finding.place.isEmpty ? "" : " (\(finding.place))"
       let exchange = finding.exchange > 0 ? " in exchange \(finding.exchange)" : ""
-      return ["\(finding.check)\(exchange): \(finding.message)\(place)"] + finding.stack.map { "        at \($0.text)" }
+      return ["\(finding.check)\(exchange): \(finding.text)"] + finding.stack.map { "        at \($0.text)" }
     }
     switch outcome.status {
     case .skip(let reason), .untested(let reason), .harnessError(let reason): lines.append("\(outcome.status.name): \(reason)")

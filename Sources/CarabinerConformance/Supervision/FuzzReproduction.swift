@@ -13,13 +13,14 @@ package struct FuzzReproduction: Sendable {
   /// - Parameters:
   ///   - kept: The ingredients to begin with; all if nil.
   ///   - progress: Called before each run with the number of ingredients it has.
-  /// - Throws: ``ConformanceError`` if the plugin cannot be copied.
+  /// - Throws: ``ConformanceError`` if the plugin cannot be copied, or needs a runtime that was not allowed.
   package init(
     of one: FuzzCase, keeping kept: Set<Int>? = nil, _ supervisor: Supervisor, progress: (Int) -> Void = { _ in }
   ) throws {
     let staging = try ScratchFolder(for: .reading)
     let copy = "\(staging.path)/plugin.so"
     try Supervisor.copy(supervisor.plugin, to: copy)
+    try supervisor.examine(copy)
     let run = FuzzRun(supervisor, .fuzzedExchanges, copy)
     `case` = one
     var places = (kept ?? Set(one.ingredients.indices)).filter(one.ingredients.indices.contains)
@@ -66,7 +67,7 @@ package struct FuzzReproduction: Sendable {
     if isBroken {
       lines.append("it ends with \(outcome.status.name)\(outcome.status.detail.isEmpty ? "" : ": \(outcome.status.detail)")")
       lines += outcome.stack.map { "  at \($0.text)" }
-      lines += outcome.findings.map { "  \($0.check): \($0.message)\($0.place.isEmpty ? "" : " [\($0.place)]")" }
+      lines += outcome.findings.map { "  \($0.check): \($0.text)" }
       lines.append(enough.isEmpty ? "none of it is needed: the exchange alone is enough" : "these are enough:")
       lines += enough.map { "  \($0 + 1)  \(`case`.parts[$0])" }
     } else {

@@ -52,6 +52,7 @@ package struct Supervisor: Sendable {
   let plugin: String
   let options: Options
   let sources = KnownSources()
+  private let runtime = LoadedRuntime()
   private let unended = Count()
   private let unresumed = Count()
 
@@ -64,14 +65,15 @@ package struct Supervisor: Sendable {
   /// with the reason.
   ///
   /// - Parameter progress: Called when a check begins and when it has ended, on any thread.
-  /// - Throws: ``ConformanceError`` if the plugin cannot be copied; an error of the system if no private folder can be made.
+  /// - Throws: ``ConformanceError`` if the plugin cannot be copied, or needs a runtime that was not allowed; an error of the system if
+  ///   no private folder can be made.
   package func run(
     _ checks: [Check], progress: @escaping @Sendable (Check, CheckOutcome?) -> Void = { _, _ in }
   ) throws -> (outcomes: [CheckOutcome], isPlugin: Bool) {
     let staging = try ScratchFolder(for: .reading)
     let copy = "\(staging.path)/plugin.so"
     try Self.copy(plugin, to: copy)
-    let first = run(.wholeSharedObject, copy, options.trial)
+    let first = try examine(copy)
     if let foreign = Self.foreign(first) { return ([foreign], false) }
     let next = Atomic(0)
     let outcomes = Mutex<[CheckOutcome?]>(Array(repeating: nil, count: checks.count))
@@ -105,6 +107,27 @@ package struct Supervisor: Sendable {
     return (Self.attributed(all), true)
   }
 
+  /// Runs the first check, and prepares the others for the runtime of a sanitizer that the plugin may need.
+  ///
+  /// - Throws: ``ConformanceError`` if it needs one that was not allowed.
+  @discardableResult
+  func examine(_ copy: String) throws(ConformanceError) -> Ended {
+    let first = run(.wholeSharedObject, copy, options.trial)
+    guard let needed = SanitizerRuntime(needed: first.needed) else { return first }
+    guard options.trial.capabilities.contains(SanitizerRuntime.capability) else {
+      throw ConformanceError(
+        message: "\(plugin) was built with \(needed.name), whose runtime must be loaded first and has no limits of memory; "
+          + "if you trust the plugin, pass --allow \(SanitizerRuntime.capability)", cause: .argument)
+    }
+    guard options.trial.isolation == .inProcess else {
+      throw ConformanceError(
+        message: "\(plugin) was built with \(needed.name), which does not run in a worker; leave out --isolation worker",
+        cause: .argument)
+    }
+    runtime.value.withLock { $0 = needed }
+    return first
+  }
+
   /// The outcome of a file that is not a plugin, by the outcome of the first check; nil if the file may be one.
   private static func foreign(_ first: Ended) -> CheckOutcome? {
     if first.outcome.status == .fail { return first.outcome }
@@ -125,10 +148,10 @@ package struct Supervisor: Sendable {
     var status = stat()
     guard unsafe stat(path, &status) == 0, unsafe access(path, R_OK) == 0 else {
       let reason = unsafe String(cString: strerror(errno))
-      throw ConformanceError(message: "\(path) cannot be read: \(reason); name the plugin's .so", cause: .path)
+      throw ConformanceError(message: "\(path) cannot be read: \(reason); name the plugin's .so", cause: .argument)
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw ConformanceError(message: "\(path) is not a regular file; name the plugin's .so", cause: .path)
+      throw ConformanceError(message: "\(path) is not a regular file; name the plugin's .so", cause: .argument)
     }
   }
 
@@ -154,6 +177,8 @@ package struct Supervisor: Sendable {
     var step = ""
     /// Why the file is not a plugin, although it is a shared object; nil if it may be one.
     var foreignReason: String?
+    /// The needed libraries of the file, after the first check.
+    var needed: [String] = []
   }
 
   func run(_ check: Check, _ copy: String, _ trial: TrialOptions) -> Ended {
@@ -183,7 +208,7 @@ package struct Supervisor: Sendable {
         findings[index].stack = stack(findings[index].calls, copy)
       }
       var end = outcome(status(check, ended, contents, findings, record), findings, output, step: record.step)
-      end.foreignReason = contents.foreignReason
+      (end.foreignReason, end.needed) = (contents.foreignReason, contents.needed)
       end.outcome.stack = stack(of: child, copy)
       if end.outcome.hasDied { end.outcome.exchange = record.exchange }
       return end
@@ -241,6 +266,7 @@ package struct Supervisor: Sendable {
     case .crowd: return .crash("it had more than \(Self.maximumProcesses) processes and was killed with them", hook: place)
     case .flood: return .crash("it wrote too much to a descriptor of the harness and was killed", hook: place)
     case .signal(let signal):
+      if signal == SIGABRT, let found = SanitizerRuntime.report(in: ended.errors) { return .crash(found, hook: place) }
       let name = unsafe String(cString: strsignal(signal))
       return .crash("signal \(signal) (\(name))\(signal == SIGSYS ? Self.whySIGSYS : "")", hook: place)
     case .exit(let status):
@@ -280,12 +306,13 @@ package struct Supervisor: Sendable {
 
   /// The environment of a child: only a few variables, and none with data of the caller.
   private func environment(_ folder: String) -> [String] {
-    let kept = ["PATH", "LANG", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS", "CARABINER_LAUNCHER"]
-      .compactMap { name in
-        ProcessInfo.processInfo.environment[name].map { "\(name)=\($0)" }
-      }
+    let own = ProcessInfo.processInfo.environment
+    let runtime = runtime.value.withLock(\.self)
+    var kept = ["PATH", "LANG", "LD_LIBRARY_PATH", "LSAN_OPTIONS", "CARABINER_LAUNCHER"]
+    // The command itself may have been built with a sanitizer.
+    if runtime == nil { kept += ["ASAN_OPTIONS", "TSAN_OPTIONS"] }
     // libdispatch logs to syslog that it may not raise the priority of a thread. A connection to syslog is refused and would be reported.
-    return kept + [
+    return kept.compactMap { name in own[name].map { "\(name)=\($0)" } } + SanitizerRuntime.environment(runtime, own) + [
       "HOME=\(folder)", "TMPDIR=\(folder)", "XDG_RUNTIME_DIR=\(folder)", "SWIFT_BACKTRACE=enable=no",
       "LIBDISPATCH_LOG=NO",
     ]
@@ -300,15 +327,13 @@ package struct Supervisor: Sendable {
     var foreign: [String: [Finding]] = [:]
     for outcome in outcomes {
       for finding in outcome.findings where finding.check != outcome.check.id {
-        if foreign[finding.check]?.contains(finding) != true { foreign[finding.check, default: []].append(finding) }
+        foreign[finding.check, default: []].note(finding)
       }
     }
     return outcomes.map { outcome in
       var outcome = outcome
       outcome.findings.removeAll { $0.check != outcome.check.id }
-      for finding in foreign[outcome.check.id] ?? [] where !outcome.findings.contains(finding) {
-        outcome.findings.append(finding)
-      }
+      for finding in foreign[outcome.check.id] ?? [] { outcome.findings.note(finding) }
       let isFailed = outcome.findings.contains { $0.severity == .failure }
       switch outcome.status {
       case .pass, .warn, .skip, .untested:
@@ -317,6 +342,11 @@ package struct Supervisor: Sendable {
       }
       return outcome
     }
+  }
+
+  /// The runtime that children load first, for all threads of a run.
+  private final class LoadedRuntime: Sendable {
+    let value = Mutex<SanitizerRuntime?>(nil)
   }
 
   /// A number that all threads of a run share.

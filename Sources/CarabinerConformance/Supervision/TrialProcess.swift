@@ -124,7 +124,7 @@ package enum TrialProcess {
       return contents
     }
     do {
-      contents.foreignReason = try examine(check, notes, order, declare)
+      try examine(check, notes, order, &contents, declare)
     } catch let skip as TrialNotes.Skip {
       contents.skip = skip.reason
       contents.hasNoInstance = skip.hasNoInstance
@@ -146,15 +146,22 @@ package enum TrialProcess {
     if let skip = skips.first, skips.count == interceptors.count { throw skip }
   }
 
-  /// Runs a check.
-  ///
-  /// - Returns: Why the file is not a plugin, for the first check; nil if it may be one.
+  /// Runs a check. The first one also reports what kind of file it is.
   private static func examine(
-    _ check: Check, _ notes: TrialNotes, _ order: Order, _ declare: (Set<String>) -> Void
-  ) throws -> String? {
+    _ check: Check, _ notes: TrialNotes, _ order: Order, _ contents: inout TrialReport.Contents,
+    _ declare: (Set<String>) -> Void
+  ) throws {
     var options = order.options
     let bytes = try BoundedFile.bytes(at: order.plugin, maximumBytes: Self.maximumPluginBytes)
-    let foreignReason = check.id == Check.wholeSharedObject.id ? Check.foreignReason(bytes, order.plugin) : nil
+    if check.id == Check.wholeSharedObject.id {
+      contents.foreignReason = Check.foreignReason(bytes, order.plugin)
+      contents.needed = (try? SharedObject(bytes))?.needed ?? []
+    }
+    if order.options.capabilities.contains(SanitizerRuntime.capability), let reason = check.sanitizerReason,
+      let needed = try? SharedObject(bytes).needed, SanitizerRuntime(needed: needed) != nil
+    {
+      throw TrialNotes.Skip(reason)
+    }
     if let image = try? ELFImage(bytes), let note = try? PluginNote(of: image, path: order.plugin) {
       options.capabilities.formUnion(note.capabilities)
       declare(note.capabilities)
@@ -175,7 +182,6 @@ package enum TrialProcess {
       let library = try loading.library()
       try examineEach(loading.interceptors(of: library), body)
     }
-    return foreignReason
   }
 }
 

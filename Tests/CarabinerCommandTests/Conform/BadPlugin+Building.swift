@@ -3,7 +3,7 @@ import TestTools
 
 extension BadPlugin {
   private static let include = Repository.root.appending(path: "Sources/CCarabiner/include").path
-  private static let hardening = "-Wl,-z,relro,-z,now,-z,noexecstack"
+  static let hardening = "-Wl,-z,relro,-z,now,-z,noexecstack"
 
   /// Builds it into a folder with the usual tools of its language.
   func build(into folder: URL) async throws -> String {
