@@ -2,8 +2,8 @@
 package struct ConformanceError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The part that has to be corrected.
   package enum Cause: Sendable, Hashable {
-    /// The path of the plugin, or an option.
-    case argument
+    /// The path of the plugin.
+    case path
     /// This system, or the harness.
     case harness
   }

@@ -113,10 +113,8 @@ extension Check {
         """),
     .file { trial in
       let object = try trial.object()
-      let mayHaveRuntime = trial.options.capabilities.contains(SanitizerRuntime.capability)
       for library in object.needed
       where !PlatformBaseline.knows(library: library) && !trial.options.capabilities.contains(library) {
-        if mayHaveRuntime, SanitizerRuntime.isRuntime(library) { continue }
         trial.notes.fail("it needs \(library), which not every machine has; link it in, or declare it in the note's capabilities")
       }
       let versions = Set(object.symbols.filter { !$0.isDefined }.compactMap(\.version))
