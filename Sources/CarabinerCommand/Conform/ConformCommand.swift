@@ -77,8 +77,8 @@ struct ConformCommand: AsyncParsableCommand {
     name: .long,
     help: """
       Permissions of the plugin besides the declarations of its note, separated by commas: libc functions that end or change the process, \
-      such as abort,dlopen; varies if the same request may have different results; sanitizer for one that was built with a sanitizer, \
-      whose runtime has no limits of memory.
+      such as abort,dlopen; varies if the same request may have different results; sanitizer for one that was built with AddressSanitizer \
+      or ThreadSanitizer, whose runtime is loaded before the confinement and has no limits of memory.
       """)
   var allow: [String] = []
   @Option(name: .long, help: "The number of concurrent checks.") var jobs = ProcessInfo.processInfo.activeProcessorCount
@@ -143,6 +143,10 @@ struct ConformCommand: AsyncParsableCommand {
       guard plugins.count == 1, reproduce == nil else { throw ValidationError("--debug takes one plugin, and no --reproduce") }
       guard isolation == .inProcess else { throw ValidationError("--debug runs the plugin in this process, not in a worker") }
     }
+    if allow.flatMap(Self.listed).contains(SanitizerRuntime.capability), plugins.count > 1 {
+      throw ValidationError(
+        "--allow \(SanitizerRuntime.capability) takes one plugin, because it removes limits that protect this machine")
+    }
     guard list || explain != nil || !plugins.isEmpty else { throw ValidationError("name a plugin's .so, or use --list") }
   }
 
@@ -185,7 +189,7 @@ struct ConformCommand: AsyncParsableCommand {
       throw error
     } catch {
       Terminal.complain("error: \(error)")
-      throw ExitCode((error as? ConformanceError)?.cause == .argument ? 2 : 3)
+      throw ExitCode((error as? ConformanceError)?.cause == .path ? 2 : 3)
     }
   }
 
@@ -304,12 +308,13 @@ struct ConformCommand: AsyncParsableCommand {
     let supervisor = try supervisor(plugin, seed: seed, trace, interrupt)
     let progress = ConformProgress(plugin: plugin, total: checks.count)
     let start = ContinuousClock.now
-    let (outcomes, isPlugin) = try supervisor.run(checks) { progress.note($0, $1) }
+    let run = try supervisor.run(checks) { progress.note($0, $1) }
     progress.end()
     var report = ConformanceReport(
-      plugin: plugin, outcomes: outcomes, duration: .now - start,
+      plugin: plugin, outcomes: run.outcomes, duration: .now - start,
       lookedAt: check.isEmpty ? level : checks.map(\.level).max() ?? 0, isPartial: !check.isEmpty,
-      warningsCount: werror, isolation: isolation, isPlugin: isPlugin)
+      warningsCount: werror, isolation: isolation, isPlugin: run.isPlugin)
+    report.sanitizer = run.sanitizer
     report.seed = seed
     report.options = decidingOptions
     return report

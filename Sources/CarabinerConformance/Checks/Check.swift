@@ -61,6 +61,9 @@ package struct Check: Sendable {
     self.trial = trial
   }
 
+  /// Whether code of the plugin runs.
+  var loadsPlugin: Bool { if case .file = trial { false } else { true } }
+
   /// Whether the check consists of cases.
   package var isFuzzing: Bool { if case .cases = trial { true } else { false } }
 

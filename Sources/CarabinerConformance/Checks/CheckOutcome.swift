@@ -78,6 +78,23 @@ extension CheckOutcome.Status {
     }
   }
 
+  /// The same without the hook and the step.
+  var withoutPlace: Self {
+    switch self {
+    case .crash(let what, _): .crash(what, hook: "")
+    case .timeout: .timeout(hook: "")
+    case .pass, .warn, .fail, .skip, .untested, .harnessError: self
+    }
+  }
+
+  /// The hook and the step in which the process ended unexpectedly; empty if it did not, or in none.
+  var place: String {
+    switch self {
+    case .crash(_, let hook), .timeout(let hook): hook
+    case .pass, .warn, .fail, .skip, .untested, .harnessError: ""
+    }
+  }
+
   /// Details in addition to the name.
   package var detail: String {
     func place(_ hook: String) -> String { hook.isEmpty ? "" : " in \(hook)" }

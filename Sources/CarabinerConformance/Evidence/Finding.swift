@@ -42,11 +42,11 @@ package struct Finding: Sendable, Hashable {
     hasher.combine(place)
   }
 
-  /// The fault with its place and how often it was found, as reports show it.
-  package var text: String {
-    let facts = [place, count > 1 ? "\(count) times" : ""].filter { !$0.isEmpty }
-    return facts.isEmpty ? message : "\(message) (\(facts.joined(separator: ", ")))"
-  }
+  /// The fault with its place.
+  var statement: String { place.isEmpty ? message : "\(message) (\(place))" }
+
+  /// The fault with its place and how often it was found.
+  package var text: String { count > 1 ? "\(statement), \(count) times" : statement }
 
   /// Adds the count of an equal finding.
   fileprivate mutating func addCount(of other: Finding) {

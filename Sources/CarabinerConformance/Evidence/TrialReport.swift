@@ -15,8 +15,8 @@ enum TrialReport {
     var hasNoInstance = false
     /// Why the file is not a plugin, although it is a shared object.
     var foreignReason: String?
-    /// The needed libraries of the plugin, if the check was the first.
-    var needed: [String] = []
+    /// The runtime of a sanitizer that the plugin needs, if the check was the first.
+    var runtime: String?
     /// The names and places of instructions, if the child was asked for them.
     var sources: [InstructionSource] = []
     /// The failure of the harness, if there was one.
@@ -35,7 +35,7 @@ enum TrialReport {
     var text = contents.findings.map { line(nonce, "finding", $0.record) }.joined()
     if let skip = contents.skip { text += line(nonce, contents.hasNoInstance ? "noInstance" : "skip", .string(skip)) }
     if let reason = contents.foreignReason { text += line(nonce, "foreign", .string(reason)) }
-    if !contents.needed.isEmpty { text += line(nonce, "needed", .array(contents.needed.map(JSONValue.string))) }
+    if let runtime = contents.runtime { text += line(nonce, "runtime", .string(runtime)) }
     text += contents.sources.map { line(nonce, "source", $0.json) }.joined()
     if let failure = contents.failure { text += line(nonce, "failure", .string(failure)) }
     text += line(nonce, "end", .number(JSONNumber(contents.findings.count)))
@@ -62,7 +62,7 @@ enum TrialReport {
       if let skip = json["skip"]?.string { contents.skip = skip }
       if let skip = json["noInstance"]?.string { (contents.skip, contents.hasNoInstance) = (skip, true) }
       if let reason = json["foreign"]?.string { contents.foreignReason = reason }
-      if let needed = json["needed"]?.array { contents.needed = needed.compactMap(\.string) }
+      if let runtime = json["runtime"]?.string { contents.runtime = runtime }
       if let source = json["source"].flatMap(InstructionSource.init) { contents.sources.append(source) }
       if let failure = json["failure"]?.string { contents.failure = failure }
       if let count = json["end"]?.int { contents.isComplete = count == contents.findings.count }

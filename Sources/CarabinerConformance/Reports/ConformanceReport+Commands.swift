@@ -12,7 +12,7 @@ extension ConformanceReport {
   /// The command for the unexpected end of a check; nil if it ended as usual.
   func command(forEndOf outcome: CheckOutcome) -> String? {
     guard outcome.hasDied else { return nil }
-    guard !outcome.check.isFuzzing else { return command(forCaseIn: outcome.status.detail) }
+    guard !outcome.check.isFuzzing else { return command(forCaseIn: outcome.status.place) }
     let id = outcome.check.id
     return command(Provocation(rule: id, check: id, exchange: outcome.exchange, seed: seed).name)
   }

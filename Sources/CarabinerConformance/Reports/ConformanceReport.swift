@@ -15,6 +15,8 @@ package struct ConformanceReport: Sendable {
   package let isolation: TrialIsolation
   /// Whether the file is a plugin. If it is not, the only outcome gives the reason.
   package let isPlugin: Bool
+  /// The sanitizer that the plugin was built with, so that some checks were skipped; nil if it was built without one.
+  package var sanitizer: String?
   /// The seed of pseudo-random choices.
   package var seed: UInt64 = 1
   /// The options of the command that findings depend on.
@@ -62,10 +64,13 @@ package struct ConformanceReport: Sendable {
     return broken.map { min($0 - 1, lookedAt) } ?? lookedAt
   }
 
-  /// The checks that ended unexpectedly on the same stack as this one, in order. Without a frame of the plugin there is only this one.
+  /// The checks that ended unexpectedly like this one: for the same reason, on the same stack. Without a frame of the plugin there is only
+  /// this one, and also if it has cases, because each case is provoked in another way.
   func endsLike(_ outcome: CheckOutcome) -> [CheckOutcome] {
-    guard outcome.hasDied, outcome.stack.contains(where: \.isOfPlugin) else { return [outcome] }
-    return outcomes.filter { $0.status.name == outcome.status.name && $0.stack == outcome.stack }
+    guard outcome.hasDied, !outcome.check.isFuzzing, outcome.stack.contains(where: \.isOfPlugin) else { return [outcome] }
+    return outcomes.filter {
+      !$0.check.isFuzzing && $0.status.withoutPlace == outcome.status.withoutPlace && $0.stack == outcome.stack
+    }
   }
 
   package var hasHarnessErrors: Bool { outcomes.contains { if case .harnessError = $0.status { true } else { false } } }
@@ -99,6 +104,7 @@ package struct ConformanceReport: Sendable {
       "isolation": .string(isolation.rawValue),
     ]
     if isPartial { members["partial"] = true }
+    if let sanitizer { members["sanitizer"] = .string(sanitizer) }
     if !isPlugin { members["isPlugin"] = false }
     if let untestedReason { members["untested"] = .string(untestedReason) }
     if isolation == .worker { members["conformsInWorker"] = .bool(!hasRefusedCalls && level == lookedAt) }

@@ -32,7 +32,7 @@ package struct ConformanceText: Sendable {
         if let origin = report.origin(of: finding) { lines.append(plain("          \(origin)")) }
       }
       lines += outcome.stack.map { plain("        at \($0.text)") }
-      if alike.count > 1 { lines.append("          \(alike.count) checks end there (\(names(alike)))") }
+      if alike.count > 1 { lines.append("          \(alike.count) checks end so (\(alike.joined(separator: ", ")))") }
       if let origin = report.origin(ofEndOf: outcome) { lines.append(plain("          \(origin)")) }
       if case .crash = outcome.status { lines += output(outcome) }
       if case .timeout = outcome.status { lines += output(outcome) }
@@ -59,14 +59,12 @@ package struct ConformanceText: Sendable {
 
   /// One line for checks without a result for the same reason.
   private func group(_ checks: [String], _ status: CheckOutcome.Status) -> String {
-    "\(word(status)) \(plain("\(checks.count) checks\(detail(status)) (\(names(checks)))"))"
+    let names = checks.prefix(Self.maximumNames).joined(separator: ", ")
+    let more = checks.count > Self.maximumNames ? ", …" : ""
+    return "\(word(status)) \(plain("\(checks.count) checks\(detail(status)) (\(names)\(more))"))"
   }
 
-  private func names(_ checks: [String]) -> String {
-    checks.prefix(Self.maximumNames).joined(separator: ", ") + (checks.count > Self.maximumNames ? ", …" : "")
-  }
-
-  /// How many checks of a group have their names shown.
+  /// How many checks a group names.
   private static let maximumNames = 8
 
   private func plain(_ text: String) -> String { PrintableText.escaping(text, keepsLines: true) }
@@ -77,6 +75,11 @@ package struct ConformanceText: Sendable {
     }
     let isRefused = report.isolation == .worker && report.hasRefusedCalls
     let exception = isRefused ? ", but not in a worker: a system call was refused" : ""
+    if let sanitizer = report.sanitizer {
+      let isKept = report.isGood(warningsCount: report.warningsCount)
+      return "\(isKept ? "no broken rule" : "a rule is broken") with \(sanitizer), under which some checks prove nothing; "
+        + "build without it for a level"
+    }
     if report.isPartial {
       let isKept = report.isGood(warningsCount: report.warningsCount)
       let result = isKept ? "these checks find no broken rule" : "a rule is broken"

@@ -24,7 +24,9 @@ package enum SARIFReport {
   }
 
   private static func results(of outcome: CheckOutcome, _ report: ConformanceReport) -> [JSONValue] {
-    func result(_ level: String, _ message: String, _ count: Int, _ command: String?, _ stack: [StackFrame]) -> JSONValue {
+    func result(
+      _ level: String, _ message: String, _ count: Int, _ command: String?, _ stack: [StackFrame], checks: [String] = []
+    ) -> JSONValue {
       var result: JSONObject = [
         "ruleId": .string(outcome.check.id), "level": .string(level), "message": ["text": .string(message)],
         // Code scanning refuses a result without a line, and a plugin's file has none.
@@ -34,7 +36,10 @@ package enum SARIFReport {
         ]),
       ]
       if count > 1 { result["occurrenceCount"] = .number(JSONNumber(count)) }
-      if let command { result["properties"] = ["reproduce": .string(command)] }
+      var properties = JSONObject()
+      if let command { properties["reproduce"] = .string(command) }
+      if checks.count > 1 { properties["checks"] = .array(checks.map(JSONValue.string)) }
+      if !properties.isEmpty { result["properties"] = .object(properties) }
       if !stack.isEmpty {
         result["stacks"] = .array([["message": ["text": .string(message)], "frames": .array(stack.map(frame))]])
       }
@@ -43,7 +48,8 @@ package enum SARIFReport {
     var results = outcome.findings.map { finding in
       result(
         finding.severity == .failure || report.warningsCount ? "error" : "warning",
-        finding.text, finding.count, report.command(for: finding), finding.stack)
+        // Tools compare the texts of two runs, and the counts of races differ.
+        finding.statement, finding.count, report.command(for: finding), finding.stack)
     }
     switch outcome.status {
     case .crash, .timeout:
@@ -53,7 +59,7 @@ package enum SARIFReport {
       results.append(
         result(
           "error", "\(outcome.status.name): \(outcome.status.detail)", alike.count, report.command(forEndOf: outcome),
-          outcome.stack))
+          outcome.stack, checks: alike.map(\.check.id)))
     default: break
     }
     return results

@@ -7,17 +7,17 @@ package struct FindingReproduction: Sendable {
   /// Whether the rule was broken again, by the same exchange.
   package let cameAgain: Bool
 
-  /// - Throws: ``ConformanceError`` if the plugin cannot be copied, or needs a runtime that was not allowed.
+  /// - Throws: ``ConformanceError`` if the plugin cannot be copied.
   package init(of provocation: Provocation, _ check: Check, _ supervisor: Supervisor) throws {
     let staging = try ScratchFolder(for: .reading)
     let copy = "\(staging.path)/plugin.so"
     try Supervisor.copy(supervisor.plugin, to: copy)
-    try supervisor.examine(copy)
+    let refusal = supervisor.prepare(copy).refusal
     var trial = supervisor.options.trial
     trial.seed = provocation.seed
     trial.lastExchange = provocation.exchange > 0 ? provocation.exchange : nil
     self.provocation = provocation
-    outcome = supervisor.run(check, copy, trial).outcome
+    outcome = refusal?.outcomes.first ?? supervisor.run(check, copy, trial).outcome
     // Exchanges at the same time have no number.
     func isSame(_ exchange: Int) -> Bool { [0, exchange].contains(provocation.exchange) || exchange == 0 }
     cameAgain =

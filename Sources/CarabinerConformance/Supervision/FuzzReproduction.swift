@@ -13,16 +13,19 @@ package struct FuzzReproduction: Sendable {
   /// - Parameters:
   ///   - kept: The ingredients to begin with; all if nil.
   ///   - progress: Called before each run with the number of ingredients it has.
-  /// - Throws: ``ConformanceError`` if the plugin cannot be copied, or needs a runtime that was not allowed.
+  /// - Throws: ``ConformanceError`` if the plugin cannot be copied.
   package init(
     of one: FuzzCase, keeping kept: Set<Int>? = nil, _ supervisor: Supervisor, progress: (Int) -> Void = { _ in }
   ) throws {
     let staging = try ScratchFolder(for: .reading)
     let copy = "\(staging.path)/plugin.so"
     try Supervisor.copy(supervisor.plugin, to: copy)
-    try supervisor.examine(copy)
-    let run = FuzzRun(supervisor, .fuzzedExchanges, copy)
     `case` = one
+    if let refused = supervisor.prepare(copy).refusal?.outcomes.first {
+      (outcome, enough) = (refused, [])
+      return
+    }
+    let run = FuzzRun(supervisor, .fuzzedExchanges, copy)
     var places = (kept ?? Set(one.ingredients.indices)).filter(one.ingredients.indices.contains)
     progress(places.count)
     let first = run.run(one.number..<(one.number + 1), keeping: places)
@@ -52,7 +55,10 @@ package struct FuzzReproduction: Sendable {
     switch outcome.status {
     case .pass, .skip, .untested, .harnessError: return rules.isEmpty ? nil : rules
     case .warn, .fail: return rules
-    case .crash(let what, let hook): return "\(what) in \(hook.prefix { $0 != "," })"
+    case .crash(let what, let hook):
+      // The words of a sanitizer have values and addresses.
+      let words = what.split(separator: " ").filter { !$0.contains(where: \.isNumber) }.joined(separator: " ")
+      return "\(what.hasPrefix("signal ") ? what : words) in \(hook.prefix { $0 != "," })"
     case .timeout(let hook): return "timeout in \(hook.prefix { $0 != "," })"
     }
   }

@@ -65,16 +65,15 @@ package struct Supervisor: Sendable {
   /// with the reason.
   ///
   /// - Parameter progress: Called when a check begins and when it has ended, on any thread.
-  /// - Throws: ``ConformanceError`` if the plugin cannot be copied, or needs a runtime that was not allowed; an error of the system if
-  ///   no private folder can be made.
+  /// - Throws: ``ConformanceError`` if the plugin cannot be copied; an error of the system if no private folder can be made.
   package func run(
     _ checks: [Check], progress: @escaping @Sendable (Check, CheckOutcome?) -> Void = { _, _ in }
-  ) throws -> (outcomes: [CheckOutcome], isPlugin: Bool) {
+  ) throws -> Run {
     let staging = try ScratchFolder(for: .reading)
     let copy = "\(staging.path)/plugin.so"
     try Self.copy(plugin, to: copy)
-    let first = try examine(copy)
-    if let foreign = Self.foreign(first) { return ([foreign], false) }
+    let (first, refusal) = prepare(copy)
+    if let refusal { return refusal }
     let next = Atomic(0)
     let outcomes = Mutex<[CheckOutcome?]>(Array(repeating: nil, count: checks.count))
     let group = DispatchGroup()
@@ -104,28 +103,32 @@ package struct Supervisor: Sendable {
             check: check, status: .skip(CheckOutcome.Status.stoppedReason), findings: [], duration: .zero, output: "")
       }
     }
-    return (Self.attributed(all), true)
+    return Run(outcomes: Self.attributed(all), sanitizer: runtime.value.withLock(\.self)?.name)
   }
 
-  /// Runs the first check, and prepares the others for the runtime of a sanitizer that the plugin may need.
+  /// Runs the first check, and prepares the others for the sanitizer that the plugin was built with.
   ///
-  /// - Throws: ``ConformanceError`` if it needs one that was not allowed.
-  @discardableResult
-  func examine(_ copy: String) throws(ConformanceError) -> Ended {
+  /// - Returns: The end of this check, and the whole run if the file is not a plugin or may not be tested so.
+  func prepare(_ copy: String) -> (first: Ended, refusal: Run?) {
     let first = run(.wholeSharedObject, copy, options.trial)
-    guard let needed = SanitizerRuntime(needed: first.needed) else { return first }
-    guard options.trial.capabilities.contains(SanitizerRuntime.capability) else {
-      throw ConformanceError(
-        message: "\(plugin) was built with \(needed.name), whose runtime must be loaded first and has no limits of memory; "
-          + "if you trust the plugin, pass --allow \(SanitizerRuntime.capability)", cause: .argument)
+    if let foreign = Self.foreign(first) { return (first, Run(outcomes: [foreign], isPlugin: false)) }
+    guard let found = first.runtime else { return (first, nil) }
+    if let reason = refusal(of: found) {
+      let outcome = CheckOutcome(
+        check: .wholeSharedObject, status: .harnessError(reason), findings: [], duration: first.outcome.duration, output: "")
+      return (first, Run(outcomes: [outcome]))
     }
-    guard options.trial.isolation == .inProcess else {
-      throw ConformanceError(
-        message: "\(plugin) was built with \(needed.name), which does not run in a worker; leave out --isolation worker",
-        cause: .argument)
-    }
-    runtime.value.withLock { $0 = needed }
-    return first
+    runtime.value.withLock { $0 = found }
+    return (first, nil)
+  }
+
+  /// Why a plugin with this sanitizer is not tested; nil if it is.
+  private func refusal(of found: SanitizerRuntime) -> String? {
+    if options.trial.isolation == .worker { return "it was built with \(found.name), which does not run in a worker" }
+    guard found.comesFirst, !options.trial.capabilities.contains(SanitizerRuntime.capability) else { return nil }
+    return
+      "it was built with \(found.name), whose runtime is loaded before the plugin is confined, and has no limits of memory; if you "
+      + "trust the plugin, pass --allow \(SanitizerRuntime.capability)"
   }
 
   /// The outcome of a file that is not a plugin, by the outcome of the first check; nil if the file may be one.
@@ -148,10 +151,10 @@ package struct Supervisor: Sendable {
     var status = stat()
     guard unsafe stat(path, &status) == 0, unsafe access(path, R_OK) == 0 else {
       let reason = unsafe String(cString: strerror(errno))
-      throw ConformanceError(message: "\(path) cannot be read: \(reason); name the plugin's .so", cause: .argument)
+      throw ConformanceError(message: "\(path) cannot be read: \(reason); name the plugin's .so", cause: .path)
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw ConformanceError(message: "\(path) is not a regular file; name the plugin's .so", cause: .argument)
+      throw ConformanceError(message: "\(path) is not a regular file; name the plugin's .so", cause: .path)
     }
   }
 
@@ -169,6 +172,15 @@ package struct Supervisor: Sendable {
     }
   }
 
+  /// The outcomes of a run.
+  package struct Run: Sendable {
+    /// In the order of the checks; if the file cannot be tested, there is only one, with the reason.
+    package let outcomes: [CheckOutcome]
+    package var isPlugin = true
+    /// The sanitizer that the plugin was built with; nil if it was built without one.
+    package var sanitizer: String?
+  }
+
   // MARK: One check
 
   /// The outcome of a check, and its last step.
@@ -177,8 +189,8 @@ package struct Supervisor: Sendable {
     var step = ""
     /// Why the file is not a plugin, although it is a shared object; nil if it may be one.
     var foreignReason: String?
-    /// The needed libraries of the file, after the first check.
-    var needed: [String] = []
+    /// The sanitizer of the plugin, after the first check.
+    var runtime: SanitizerRuntime?
   }
 
   func run(_ check: Check, _ copy: String, _ trial: TrialOptions) -> Ended {
@@ -208,7 +220,8 @@ package struct Supervisor: Sendable {
         findings[index].stack = stack(findings[index].calls, copy)
       }
       var end = outcome(status(check, ended, contents, findings, record), findings, output, step: record.step)
-      (end.foreignReason, end.needed) = (contents.foreignReason, contents.needed)
+      end.foreignReason = contents.foreignReason
+      end.runtime = contents.runtime.flatMap { SanitizerRuntime(needed: [$0]) }
       end.outcome.stack = stack(of: child, copy)
       if end.outcome.hasDied { end.outcome.exchange = record.exchange }
       return end
@@ -266,7 +279,9 @@ package struct Supervisor: Sendable {
     case .crowd: return .crash("it had more than \(Self.maximumProcesses) processes and was killed with them", hook: place)
     case .flood: return .crash("it wrote too much to a descriptor of the harness and was killed", hook: place)
     case .signal(let signal):
-      if signal == SIGABRT, let found = SanitizerRuntime.report(in: ended.errors) { return .crash(found, hook: place) }
+      let runtime = runtime.value.withLock(\.self)
+      if let failure = runtime?.failure(in: ended.errors) { return .harnessError(failure) }
+      if signal == SIGABRT, let found = runtime?.report(in: ended.errors) { return .crash(found, hook: place) }
       let name = unsafe String(cString: strsignal(signal))
       return .crash("signal \(signal) (\(name))\(signal == SIGSYS ? Self.whySIGSYS : "")", hook: place)
     case .exit(let status):
@@ -312,7 +327,7 @@ package struct Supervisor: Sendable {
     // The command itself may have been built with a sanitizer.
     if runtime == nil { kept += ["ASAN_OPTIONS", "TSAN_OPTIONS"] }
     // libdispatch logs to syslog that it may not raise the priority of a thread. A connection to syslog is refused and would be reported.
-    return kept.compactMap { name in own[name].map { "\(name)=\($0)" } } + SanitizerRuntime.environment(runtime, own) + [
+    return kept.compactMap { name in own[name].map { "\(name)=\($0)" } } + (runtime?.environment(own) ?? []) + [
       "HOME=\(folder)", "TMPDIR=\(folder)", "XDG_RUNTIME_DIR=\(folder)", "SWIFT_BACKTRACE=enable=no",
       "LIBDISPATCH_LOG=NO",
     ]
@@ -344,7 +359,7 @@ package struct Supervisor: Sendable {
     }
   }
 
-  /// The runtime that children load first, for all threads of a run.
+  /// The sanitizer of the plugin, for all threads of a run.
   private final class LoadedRuntime: Sendable {
     let value = Mutex<SanitizerRuntime?>(nil)
   }

@@ -155,12 +155,16 @@ package enum TrialProcess {
     let bytes = try BoundedFile.bytes(at: order.plugin, maximumBytes: Self.maximumPluginBytes)
     if check.id == Check.wholeSharedObject.id {
       contents.foreignReason = Check.foreignReason(bytes, order.plugin)
-      contents.needed = (try? SharedObject(bytes))?.needed ?? []
     }
-    if order.options.capabilities.contains(SanitizerRuntime.capability), let reason = check.sanitizerReason,
-      let needed = try? SharedObject(bytes).needed, SanitizerRuntime(needed: needed) != nil
-    {
-      throw TrialNotes.Skip(reason)
+    if let object = try? SharedObject(bytes), let runtime = SanitizerRuntime(needed: object.needed) {
+      if check.id == Check.wholeSharedObject.id { contents.runtime = runtime.library }
+      if let reason = runtime.reason(toSkip: check.id, of: check.group) { throw TrialNotes.Skip(reason) }
+      if check.loadsPlugin, runtime.comesFirst, !runtime.isLoaded {
+        throw ConformanceError(
+          message:
+            "\(runtime.library) of \(runtime.name) must be loaded first; name its folder in LD_LIBRARY_PATH, and with --debug set "
+            + "LD_PRELOAD, as in gdb -ex 'set environment LD_PRELOAD \(runtime.library)'")
+      }
     }
     if let image = try? ELFImage(bytes), let note = try? PluginNote(of: image, path: order.plugin) {
       options.capabilities.formUnion(note.capabilities)

@@ -1,81 +1,122 @@
+internal import CarabinerWire
 internal import Foundation
 
-/// The runtime of AddressSanitizer or ThreadSanitizer that a plugin was built with. The dynamic linker must load it before all else, and
-/// it needs address space without limits.
+/// The runtime of the sanitizer that a plugin was built with.
 package struct SanitizerRuntime: Sendable, Hashable {
-  /// The sanitizers whose runtime must come first. UndefinedBehaviorSanitizer's may come later.
   private enum Kind: String, CaseIterable {
     case address = "AddressSanitizer"
     case thread = "ThreadSanitizer"
+    case undefined = "UndefinedBehaviorSanitizer"
 
-    /// The beginnings of the names of its runtime, by GCC and by Clang.
-    var prefixes: [String] {
+    /// The names of its runtime, by GCC and by Clang, without the number or the machine.
+    var names: [String] {
       switch self {
-      case .address: ["libasan.so", "libclang_rt.asan"]
-      case .thread: ["libtsan.so", "libclang_rt.tsan"]
+      case .address: ["libasan.so.", "libclang_rt.asan"]
+      case .thread: ["libtsan.so.", "libclang_rt.tsan"]
+      case .undefined: ["libubsan.so.", "libclang_rt.ubsan_standalone"]
+      }
+    }
+
+    /// A function that only its runtime has.
+    var function: String {
+      switch self {
+      case .address: "__asan_init"
+      case .thread: "__tsan_init"
+      case .undefined: "__ubsan_handle_add_overflow"
       }
     }
   }
 
   /// The capability with which a user accepts that there are no limits of memory. A plugin's note cannot give it.
-  static let capability = "sanitizer"
+  package static let capability = "sanitizer"
 
   /// The name of the library, without a folder.
   let library: String
   private let kind: Kind
 
-  /// Finds the runtime among needed libraries; nil if there is none.
+  /// Finds the runtime among needed libraries; nil if there is none. If there are several, the one that must come first counts.
   init?(needed libraries: [String]) {
-    for library in libraries {
-      let isPlain = library.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        default: "._-".utf8.contains(byte)
-        }
-      }
-      guard isPlain, let kind = Kind.allCases.first(where: { $0.prefixes.contains(where: library.hasPrefix) }) else { continue }
+    for kind in Kind.allCases {
+      guard let library = libraries.first(where: { Self.isRuntime($0, kind) }) else { continue }
       (self.library, self.kind) = (library, kind)
       return
     }
     return nil
   }
 
-  /// Whether a library is the runtime of a sanitizer, also of one that may be loaded later.
-  static func isRuntime(_ library: String) -> Bool {
-    SanitizerRuntime(needed: [library]) != nil || ["libubsan.so", "libclang_rt.ubsan"].contains(where: library.hasPrefix)
+  /// Plugins choose what they need, and this library is loaded before they are confined: only the exact names count.
+  private static func isRuntime(_ library: String, _ kind: Kind) -> Bool {
+    guard let name = kind.names.first(where: library.hasPrefix) else { return false }
+    let rest = library.dropFirst(name.count)
+    if name.hasSuffix(".") { return !rest.isEmpty && rest.utf8.count < 4 && rest.utf8.allSatisfy { (48...57).contains($0) } }
+    return [".so", "-x86_64.so", "-aarch64.so"].contains(String(rest))
   }
 
   /// The name of the sanitizer.
-  var name: String { kind.rawValue }
+  package var name: String { kind.rawValue }
 
-  /// Variables of a process that loads such a plugin. Each report ends it, so that it has the stack of the fault.
-  ///
-  /// - Parameters:
-  ///   - runtime: Nil if the plugin has none that must come first.
-  ///   - own: The variables of the caller, which count more.
-  static func environment(_ runtime: SanitizerRuntime?, _ own: [String: String]) -> [String] {
-    let ends = "halt_on_error=1:abort_on_error=1"
-    var options = [("UBSAN_OPTIONS", ends)]
-    var preloaded: [String] = []
-    if let runtime {
-      preloaded.append("LD_PRELOAD=\(runtime.library)")
-      // Checks of the harness look for leaks; a confined process may not look into itself with ptrace(). The harness has no
-      // instrumentation, so what it does with memory proves nothing.
-      options += [
-        ("ASAN_OPTIONS", "\(ends):detect_leaks=0:handle_abort=0"),
-        ("TSAN_OPTIONS", "\(ends):ignore_noninstrumented_modules=1:report_signal_unsafe=0"),
-      ]
+  /// Whether the dynamic linker must load it before all else. It then needs address space without limits.
+  var comesFirst: Bool { kind != .undefined }
+
+  /// Whether this process has it.
+  var isLoaded: Bool { unsafe dlsym(nil, kind.function) != nil }
+
+  /// Why a check of a plugin with this sanitizer would prove nothing; nil if it proves something.
+  func reason(toSkip check: String, of group: String) -> String? {
+    guard comesFirst else { return nil }
+    if group == "PF" { return "a sanitizer adds to what hooks cost" }
+    switch check {
+    case "LC01", "LC02", "LC03", "ME11", "ST05", "HR03": return "it measures the process, whose memory a sanitizer keeps"
+    case "ME06", "SE14": return "the allocator of a sanitizer does not overwrite freed memory"
+    default: return nil
     }
-    return preloaded + options.map { name, value in "\(name)=\(value)\(own[name].map { ":\($0)" } ?? "")" }
   }
 
-  /// The fault that a sanitizer has reported in the output of a process; nil if there is none.
-  static func report(in output: String) -> String? {
-    for line in output.split(separator: "\n").reversed() {
-      if line.hasPrefix("SUMMARY: "), line.contains("Sanitizer: ") { return String(line.dropFirst("SUMMARY: ".count)) }
-      guard let found = line.range(of: ": runtime error: ") else { continue }
-      return "UndefinedBehaviorSanitizer: \(line[found.upperBound...])"
+  /// Variables of a process that loads the plugin. The first report of the sanitizer ends the process, which then has the stack of the
+  /// fault.
+  ///
+  /// - Parameter own: The variables of the caller, whose options take precedence.
+  func environment(_ own: [String: String]) -> [String] {
+    let ends = "halt_on_error=1:abort_on_error=1"
+    let options = [
+      ("UBSAN_OPTIONS", ends),
+      // Checks of the harness look for leaks; a confined process may not look into itself with ptrace().
+      ("ASAN_OPTIONS", "\(ends):detect_leaks=0"),
+      // The harness has no instrumentation, so its own accesses prove nothing.
+      ("TSAN_OPTIONS", "\(ends):ignore_noninstrumented_modules=1:report_signal_unsafe=0:die_after_fork=0"),
+    ]
+    return (comesFirst ? ["LD_PRELOAD=\(library)"] : [])
+      + options.map { name, value in "\(name)=\(value)\(own[name].map { ":\($0)" } ?? "")" }
+  }
+
+  // MARK: What it prints
+
+  /// How much of a report is shown. The plugin may have printed it.
+  private static let maximumReport = 300
+
+  /// The fault that it has reported in the output of a process; nil if there is none.
+  func report(in output: String) -> String? {
+    for line in output.split(whereSeparator: \.isNewline).reversed() {
+      let found: Substring
+      if line.hasPrefix("SUMMARY: "), line.contains("Sanitizer: ") {
+        found = line.dropFirst("SUMMARY: ".count)
+      } else if let range = line.range(of: ": runtime error: "), line[..<range.lowerBound].last?.isNumber == true {
+        found = "UndefinedBehaviorSanitizer: " + line[range.upperBound...]
+      } else {
+        continue
+      }
+      return PrintableText.escaping(String(found.prefix(Self.maximumReport)))
     }
     return nil
+  }
+
+  /// Why it could not run on this system; nil if it could.
+  func failure(in output: String) -> String? {
+    guard let line = output.split(whereSeparator: \.isNewline).first(where: { $0.contains("FATAL: \(name): ") }) else {
+      return nil
+    }
+    return
+      "\(PrintableText.escaping(String(line.prefix(Self.maximumReport)))). If it is about the memory mapping, set the kernel's "
+      + "vm.mmap_rnd_bits to 28"
   }
 }
