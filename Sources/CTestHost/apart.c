@@ -22,10 +22,16 @@ int CTestHost_runApart(void (*body)(void *), void *context) {
   return ended == child ? status : -1;
 }
 
+/* A sanitizer has an allocator of its own, which the figures of libc leave out. */
+static size_t (*sanitizer_heap)(void);
+
+/* Before a plugin is loaded, which could have a function with this name. */
+__attribute__((constructor)) static void find_heap(void) {
+  sanitizer_heap = (size_t (*)(void))dlsym(RTLD_DEFAULT, "__sanitizer_get_current_allocated_bytes");
+}
+
 size_t CTestHost_heapInUse(void) {
-  /* A sanitizer has an allocator of its own, which the figures of libc leave out. */
-  size_t (*allocated)(void) = (size_t (*)(void))dlsym(RTLD_DEFAULT, "__sanitizer_get_current_allocated_bytes");
-  if (allocated) return allocated();
+  if (sanitizer_heap) return sanitizer_heap();
   struct mallinfo2 info = mallinfo2();
   return info.uordblks + info.hblkhd;
 }

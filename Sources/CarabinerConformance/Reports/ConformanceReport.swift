@@ -15,7 +15,7 @@ package struct ConformanceReport: Sendable {
   package let isolation: TrialIsolation
   /// Whether the file is a plugin. If it is not, the only outcome gives the reason.
   package let isPlugin: Bool
-  /// The sanitizer that the plugin was built with, so that some checks were skipped; nil if it was built without one.
+  /// The sanitizer of the plugin, because of which some checks were skipped and there is no level; nil if there is none.
   package var sanitizer: String?
   /// The seed of pseudo-random choices.
   package var seed: UInt64 = 1
@@ -100,9 +100,10 @@ package struct ConformanceReport: Sendable {
 
   private var json: JSONValue {
     var members: JSONObject = [
-      "plugin": .string(plugin), "level": .number(JSONNumber(level)), "milliseconds": .number(JSONNumber(duration.milliseconds)),
+      "plugin": .string(plugin), "milliseconds": .number(JSONNumber(duration.milliseconds)),
       "isolation": .string(isolation.rawValue),
     ]
+    if sanitizer == nil { members["level"] = .number(JSONNumber(level)) }
     if isPartial { members["partial"] = true }
     if let sanitizer { members["sanitizer"] = .string(sanitizer) }
     if !isPlugin { members["isPlugin"] = false }

@@ -76,6 +76,7 @@ package struct ConformanceText: Sendable {
     let isRefused = report.isolation == .worker && report.hasRefusedCalls
     let exception = isRefused ? ", but not in a worker: a system call was refused" : ""
     if let sanitizer = report.sanitizer {
+      if report.outcomes.contains(where: \.isUnanswered) { return "no verdict: some checks have no result" }
       let isKept = report.isGood(warningsCount: report.warningsCount)
       return "\(isKept ? "no broken rule" : "a rule is broken") with \(sanitizer), under which some checks prove nothing; "
         + "build without it for a level"

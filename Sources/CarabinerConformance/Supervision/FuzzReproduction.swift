@@ -58,7 +58,7 @@ package struct FuzzReproduction: Sendable {
     case .crash(let what, let hook):
       // The words of a sanitizer have values and addresses.
       let words = what.split(separator: " ").filter { !$0.contains(where: \.isNumber) }.joined(separator: " ")
-      return "\(what.hasPrefix("signal ") ? what : words) in \(hook.prefix { $0 != "," })"
+      return "\(what.contains("Sanitizer: ") ? words : what) in \(hook.prefix { $0 != "," })"
     case .timeout(let hook): return "timeout in \(hook.prefix { $0 != "," })"
     }
   }

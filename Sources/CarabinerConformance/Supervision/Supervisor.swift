@@ -103,7 +103,7 @@ package struct Supervisor: Sendable {
             check: check, status: .skip(CheckOutcome.Status.stoppedReason), findings: [], duration: .zero, output: "")
       }
     }
-    return Run(outcomes: Self.attributed(all), sanitizer: runtime.value.withLock(\.self)?.name)
+    return Run(outcomes: Self.attributed(all), sanitizer: runtime.value.withLock(\.self)?.disturbingName)
   }
 
   /// Runs the first check, and prepares the others for the sanitizer that the plugin was built with.
@@ -177,7 +177,7 @@ package struct Supervisor: Sendable {
     /// In the order of the checks; if the file cannot be tested, there is only one, with the reason.
     package let outcomes: [CheckOutcome]
     package var isPlugin = true
-    /// The sanitizer that the plugin was built with; nil if it was built without one.
+    /// The sanitizer of the plugin, if it disturbs some checks.
     package var sanitizer: String?
   }
 
@@ -280,8 +280,11 @@ package struct Supervisor: Sendable {
     case .flood: return .crash("it wrote too much to a descriptor of the harness and was killed", hook: place)
     case .signal(let signal):
       let runtime = runtime.value.withLock(\.self)
-      if let failure = runtime?.failure(in: ended.errors) { return .harnessError(failure) }
-      if signal == SIGABRT, let found = runtime?.report(in: ended.errors) { return .crash(found, hook: place) }
+      if signal == SIGABRT, let runtime {
+        // Before any code of the plugin has run.
+        if place.isEmpty, let failure = runtime.failure(in: ended.errors) { return .harnessError(failure) }
+        if let found = runtime.report(in: ended.errors) { return .crash(found, hook: place) }
+      }
       let name = unsafe String(cString: strsignal(signal))
       return .crash("signal \(signal) (\(name))\(signal == SIGSYS ? Self.whySIGSYS : "")", hook: place)
     case .exit(let status):

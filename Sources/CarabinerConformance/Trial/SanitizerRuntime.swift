@@ -53,7 +53,10 @@ package struct SanitizerRuntime: Sendable, Hashable {
   }
 
   /// The name of the sanitizer.
-  package var name: String { kind.rawValue }
+  var name: String { kind.rawValue }
+
+  /// The name, if some checks are skipped because of the sanitizer.
+  var disturbingName: String? { comesFirst ? name : nil }
 
   /// Whether the dynamic linker must load it before all else. It then needs address space without limits.
   var comesFirst: Bool { kind != .undefined }
@@ -112,7 +115,8 @@ package struct SanitizerRuntime: Sendable, Hashable {
 
   /// Why it could not run on this system; nil if it could.
   func failure(in output: String) -> String? {
-    guard let line = output.split(whereSeparator: \.isNewline).first(where: { $0.contains("FATAL: \(name): ") }) else {
+    guard comesFirst, let line = output.split(whereSeparator: \.isNewline).first(where: { $0.contains("FATAL: \(name): ") })
+    else {
       return nil
     }
     return
