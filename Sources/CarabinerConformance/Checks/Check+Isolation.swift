@@ -39,3 +39,14 @@ extension Check {
     "HR04": "it calls the functions of crb.state/1, whose table stays in a worker",
   ]
 }
+
+extension Check {
+  /// Why the check would prove nothing about a plugin with AddressSanitizer or ThreadSanitizer; nil if it proves something.
+  var sanitizerReason: String? {
+    switch id {
+    case "LC01", "LC02", "LC03", "ME11", "ST05", "HR03": "it measures the process, whose memory a sanitizer keeps"
+    case "ME06", "SE14": "the allocator of a sanitizer does not overwrite freed memory"
+    default: group == "PF" ? "a sanitizer adds to what hooks cost" : nil
+    }
+  }
+}

@@ -23,8 +23,8 @@ package enum Confinement: String, Sendable, CaseIterable {
     static let processes: UInt64 = 2048
   }
 
-  /// Whether a sanitizer runs. It reserves terabytes of address space, so the limits of data and addresses do not apply.
-  private static var isSanitized: Bool { unsafe dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil }
+  /// Whether AddressSanitizer or ThreadSanitizer runs. It reserves terabytes of address space, so the limits of data and addresses do not apply.
+  static var isSanitized: Bool { unsafe dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil }
 
   /// Confines this process, which has one thread. It cannot be undone.
   ///

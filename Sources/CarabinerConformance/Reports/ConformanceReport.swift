@@ -15,7 +15,7 @@ package struct ConformanceReport: Sendable {
   package let isolation: TrialIsolation
   /// Whether the file is a plugin. If it is not, the only outcome gives the reason.
   package let isPlugin: Bool
-  /// The sanitizer of the plugin, because of which some checks were skipped and there is no level; nil if there is none.
+  /// The sanitizer of the plugin, because of which checks were skipped and no level is named; nil without one.
   package var sanitizer: String?
   /// The seed of pseudo-random choices.
   package var seed: UInt64 = 1

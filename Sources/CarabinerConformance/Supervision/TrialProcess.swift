@@ -153,26 +153,19 @@ package enum TrialProcess {
   ) throws {
     var options = order.options
     let bytes = try BoundedFile.bytes(at: order.plugin, maximumBytes: Self.maximumPluginBytes)
+    let image = try? ELFImage(bytes)
+    let links = try? image?.dynamicLinks()
+    let runtime = SanitizerRuntime(needed: links?.libraries ?? [])
     if check.id == Check.wholeSharedObject.id {
       contents.foreignReason = Check.foreignReason(bytes, order.plugin)
+      contents.runtime = runtime?.library
     }
-    if let object = try? SharedObject(bytes), let runtime = SanitizerRuntime(needed: object.needed) {
-      if check.id == Check.wholeSharedObject.id { contents.runtime = runtime.library }
-      if let reason = runtime.reason(toSkip: check.id, of: check.group) { throw TrialNotes.Skip(reason) }
-      if check.loadsPlugin, runtime.comesFirst, !runtime.isLoaded {
-        throw ConformanceError(
-          message:
-            "\(runtime.library) of \(runtime.name) must be loaded first; name its folder in LD_LIBRARY_PATH, and with --debug set "
-            + "LD_PRELOAD, as in gdb -ex 'set environment LD_PRELOAD \(runtime.library)'")
-      }
-    }
-    if let image = try? ELFImage(bytes), let note = try? PluginNote(of: image, path: order.plugin) {
+    if let runtime, runtime.comesFirst { try require(runtime, for: check) }
+    if let image, let note = try? PluginNote(of: image, path: order.plugin) {
       options.capabilities.formUnion(note.capabilities)
       declare(note.capabilities)
       // The Swift libraries are loaded first, as in a host. If one is missing, LD03 reports it.
-      if let links = try? image.dynamicLinks() {
-        try? SwiftRuntime.prepare(for: links, builtWith: note.swiftVersion, path: order.plugin)
-      }
+      if let links { try? SwiftRuntime.prepare(for: links, builtWith: note.swiftVersion, path: order.plugin) }
     }
     switch check.trial {
     case .file(let body):
@@ -186,6 +179,16 @@ package enum TrialProcess {
       let library = try loading.library()
       try examineEach(loading.interceptors(of: library), body)
     }
+  }
+
+  /// - Throws: Why a check cannot run with a runtime that must be loaded first, or would prove nothing.
+  private static func require(_ runtime: SanitizerRuntime, for check: Check) throws {
+    if let reason = check.sanitizerReason { throw TrialNotes.Skip(reason) }
+    guard check.loadsPlugin, !Confinement.isSanitized else { return }
+    throw ConformanceError(
+      message:
+        "\(runtime.library) of \(runtime.name) must be loaded first; name its folder in LD_LIBRARY_PATH, and with --debug set "
+        + "LD_PRELOAD, as in gdb -ex 'set environment LD_PRELOAD \(runtime.library)'")
   }
 }
 

@@ -16,15 +16,6 @@ package struct SanitizerRuntime: Sendable, Hashable {
       case .undefined: ["libubsan.so.", "libclang_rt.ubsan_standalone"]
       }
     }
-
-    /// A function that only its runtime has.
-    var function: String {
-      switch self {
-      case .address: "__asan_init"
-      case .thread: "__tsan_init"
-      case .undefined: "__ubsan_handle_add_overflow"
-      }
-    }
   }
 
   /// The capability with which a user accepts that there are no limits of memory. A plugin's note cannot give it.
@@ -60,20 +51,6 @@ package struct SanitizerRuntime: Sendable, Hashable {
 
   /// Whether the dynamic linker must load it before all else. It then needs address space without limits.
   var comesFirst: Bool { kind != .undefined }
-
-  /// Whether this process has it.
-  var isLoaded: Bool { unsafe dlsym(nil, kind.function) != nil }
-
-  /// Why a check of a plugin with this sanitizer would prove nothing; nil if it proves something.
-  func reason(toSkip check: String, of group: String) -> String? {
-    guard comesFirst else { return nil }
-    if group == "PF" { return "a sanitizer adds to what hooks cost" }
-    switch check {
-    case "LC01", "LC02", "LC03", "ME11", "ST05", "HR03": return "it measures the process, whose memory a sanitizer keeps"
-    case "ME06", "SE14": return "the allocator of a sanitizer does not overwrite freed memory"
-    default: return nil
-    }
-  }
 
   /// Variables of a process that loads the plugin. The first report of the sanitizer ends the process, which then has the stack of the
   /// fault.
